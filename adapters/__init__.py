@@ -1,0 +1,1 @@
+"""How a candidate is run: records, data, model clients and adapters."""

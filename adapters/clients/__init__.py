@@ -1,0 +1,1 @@
+"""Model clients: one request to one model, one completion back."""

@@ -1,0 +1,198 @@
+"""The config's shape: frozen pydantic models, one for each block of the YAML file.
+
+What a field means is said in its description, which is also what editors show through the JSON schema.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Block(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+
+class Price(Block):
+    input: Annotated[float, Field(ge=0)]
+    """USD for a million input tokens."""
+    output: Annotated[float, Field(ge=0)]
+    """USD for a million output tokens."""
+
+
+class Endpoint(Block):
+    """One model at one provider."""
+
+    model: Annotated[str, Field(min_length=1)]
+    """`local/smollm2` for the embedded model, or a LiteLLM name such as `anthropic/claude-haiku-4-5`."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    """The longest answer, in tokens; budgets reserve for it."""
+    api_base: str | None = None
+    """The address of an OpenAI-compatible server; absent: the provider's own."""
+    api_key_env: str | None = None
+    """The name of the environment variable that holds the key; absent: the provider's usual one."""
+    concurrency: Annotated[int, Field(ge=1)] | None = None
+    """Calls in flight to this model; absent: only the run's limit holds."""
+    timeout: Annotated[float, Field(gt=0)] = 120.0
+    """Seconds for one attempt."""
+    attempts: Annotated[int, Field(ge=1, le=20)] = 6
+    """Tries of one call, the first included; only rate limits, time-outs, lost connections and server errors are tried again."""
+    price: Price | None = None
+    """What tokens cost, where LiteLLM's price list does not know the model."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Further parameters, sent to the provider as they are."""
+
+
+class ModelConfig(Endpoint):
+    """A task model: one that runs candidates."""
+
+    id: Annotated[str, Field(min_length=1, pattern=r"^[^:\s]+$")]
+    """The short name in objectives, `id:dimension`; no colon, no space."""
+
+
+class SplitConfig(Block):
+    """Shares of the examples, dealt out by the run's random seed. They add up to 1."""
+
+    train: Annotated[float, Field(gt=0, lt=1)]
+    val: Annotated[float, Field(gt=0, lt=1)]
+    test: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    stratify: bool = False
+    """Keep the mixture of expected answers alike in every part."""
+
+    @model_validator(mode="after")
+    def whole(self) -> "SplitConfig":
+        total = self.train + self.val + self.test
+        if abs(total - 1) > 1e-6:
+            raise ValueError(f"train, val and test add up to {total:g}; they have to add up to 1")
+        return self
+
+
+class DataConfig(Block):
+    path: Path
+    """JSON Lines, JSON, CSV, YAML or Parquet, relative to the config's folder."""
+    split: SplitConfig | None = None
+    """Absent: the rows say themselves, in a column `split` that holds train, val or test."""
+    inputs: list[str] | None = None
+    """The columns that are inputs, for rows without a column `inputs`; absent: all that have no other part."""
+    expected: str = "expected"
+    """The column with the right answer."""
+    id: str = "id"
+    """The column with the example's id; where there is none, a hash of the content is the id."""
+    group: str = "group"
+    """The column that says which examples belong together: never spread over splits, one cluster in intervals."""
+
+
+class LabelsConfig(Block):
+    labels: Annotated[list[str], Field(min_length=2)]
+    """The answer is one of these, word for word."""
+
+
+class JsonConfig(Block):
+    json_schema: dict[str, Any]
+    """The answer is JSON that fits this schema."""
+
+
+class PromptAdapterConfig(Block):
+    """One call per example. `{name}` in a template stands for a component or an example input; `{{` is a brace."""
+
+    kind: Literal["prompt"] = "prompt"
+    system: str | None = None
+    """Template of the system message."""
+    user: Annotated[str, Field(min_length=1)]
+    """Template of the user message."""
+    demonstrations: Literal["turns", "text"] = "turns"
+    """How worked examples are shown: as earlier turns of the conversation, or as text before the user message."""
+    answer: LabelsConfig | JsonConfig | None = None
+    """What every answer has to be: enforced by the model client where it can, checked where it cannot."""
+
+
+class ScoringConfig(Block):
+    scorers: Annotated[list[str | dict[str, Any]], Field(min_length=1)]
+    """Each `name` (exact, answer_contains, fields, or an installed plug-in), `{name: {settings}}`, or
+    `{python: "file.py:function"}` / `{python: "module:attribute"}`."""
+
+
+class ReflectionConfig(Endpoint):
+    """A model reads what went wrong and rewrites one component."""
+
+    temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
+    max_tokens: Annotated[int, Field(ge=1)] = 4096
+    minibatch: Annotated[int, Field(ge=1)] = 10
+    """Train examples that a parent and its child are compared on."""
+    max_chars: Annotated[int, Field(ge=200)] = 20_000
+    """The longest text that a proposal may have for one component."""
+
+
+class DemosConfig(Block):
+    """Worked examples from the train split, added, swapped, dropped and reordered; needs no model."""
+
+    max: Annotated[int, Field(ge=1, le=64)] = 4
+    """The most demonstrations in a candidate."""
+    minibatch: Annotated[int, Field(ge=1)] = 10
+
+
+class ProposersConfig(Block):
+    reflection: ReflectionConfig | None = None
+    demos: DemosConfig | None = None
+
+    @model_validator(mode="after")
+    def some(self) -> "ProposersConfig":
+        if self.reflection is None and self.demos is None:
+            raise ValueError("name at least one proposer: reflection (with a model) or demos")
+        return self
+
+
+class BudgetConfig(Block):
+    """Limits of the whole run, its report included. None is ever passed."""
+
+    rollouts: Annotated[int, Field(ge=1)] | None = None
+    """Cells to fill: one candidate on one example with one model."""
+    calls: Annotated[int, Field(ge=1)] | None = None
+    """Model calls that are answered, reflection included."""
+    tokens: Annotated[int, Field(ge=1)] | None = None
+    """Input and output tokens together."""
+    usd: Annotated[float, Field(gt=0)] | None = None
+    minutes: Annotated[float, Field(gt=0)] | None = None
+    """Working time, over all sittings; what is under way when it is up is finished."""
+
+    @model_validator(mode="after")
+    def some(self) -> "BudgetConfig":
+        if all(value is None for value in self.model_dump().values()):
+            raise ValueError("set at least one limit: rollouts, calls, tokens, usd or minutes")
+        return self
+
+
+class FailuresConfig(Block):
+    max_share: Annotated[float, Field(ge=0, le=1)] = 0.2
+    """The run stops when more than this share of its cells failed for reasons outside the content."""
+
+
+class Config(Block):
+    """A run of promptfront."""
+
+    version: Literal[1]
+    name: Annotated[str, Field(min_length=1, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    """The run's name: its directory is `runs/<name>`."""
+    random_seed: Annotated[int, Field(ge=0)] = 0
+    concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
+    """Calls in flight over all models: changes the speed, never the result."""
+    in_flight: Annotated[int, Field(ge=1, le=64)] = 4
+    """Proposals in flight: a part of the result, so never tuned by the clock."""
+    seed: Annotated[dict[str, str], Field(min_length=1)]
+    """Component name → the text that the search starts from."""
+    adapter: PromptAdapterConfig
+    models: Annotated[list[ModelConfig], Field(min_length=1)]
+    data: DataConfig
+    scoring: ScoringConfig
+    proposers: ProposersConfig
+    budget: BudgetConfig
+    failures: FailuresConfig = FailuresConfig()
+
+    @model_validator(mode="after")
+    def distinct_models(self) -> "Config":
+        ids = [model.id for model in self.models]
+        twice = sorted({i for i in ids if ids.count(i) > 1})
+        if twice:
+            raise ValueError(f"models: the id {twice[0]!r} is used twice; every model needs its own")
+        return self

@@ -1,0 +1,35 @@
+"""The scorer protocol."""
+
+from typing import Protocol
+
+from adapters.answer import TracedAnswer
+from adapters.example import Example
+from scoring.score import Score
+
+TEMPLATE = "template"
+"""The dimension of correctness."""
+
+
+class ScorerError(Exception):
+    """A scorer that raised, or gave something that is not a score. Names the scorer and the example."""
+
+
+class Scorer(Protocol):
+    """Turns (example, traced answer) into a score."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def dimensions(self) -> tuple[str, ...] | None:
+        """The dimensions that it emits; None where only calling it tells."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """A hash of its source and settings: an edited scorer never meets older scores."""
+        ...
+
+    async def score(self, example: Example, answer: TracedAnswer) -> Score:
+        """Raises ScorerError."""
+        ...
