@@ -49,7 +49,7 @@ class ReplayError(PromptfrontError):
     """The journal does not lead to the result that it is said to have led to."""
 
 
-class Interrupted(PromptfrontError):
+class StoppedError(PromptfrontError):
     """Stopped by the user. What was paid for is kept."""
 
     exit_code = 130

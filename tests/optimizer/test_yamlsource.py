@@ -1,0 +1,61 @@
+"""The lines that a document's parts come from."""
+
+import pytest
+
+from optimizer.errors import ConfigError
+from optimizer.yamlsource import KeyPath, read_yaml
+
+TEXT = """\
+base: &base
+  q: 1
+own:
+  <<: *base
+  c: 1
+items:
+  - id: 3
+    z: 4
+  - word
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (("base", "q"), 2),
+        (("own", "q"), 2),
+        (("own", "c"), 5),
+        (("items",), 6),
+        (("items", 0), 7),
+        (("items", 0, "z"), 8),
+        (("items", 0, "missing"), 7),
+        (("items", 1, "missing"), 9),
+        (("items", 7), 6),
+        (("missing",), None),
+        ((), None),
+    ],
+)
+def test_lines(path: KeyPath, line: int | None) -> None:
+    assert read_yaml(TEXT, "t").line(path) == line
+
+
+def test_a_mappings_own_key_comes_before_a_merged_one() -> None:
+    source = read_yaml("base: &base\n  q: 1\nown:\n  q: 2\n  <<: *base\n", "t")
+    assert source.data["own"] == {"q": 2}
+    assert source.line(("own", "q")) == 4
+
+
+def test_aliases_are_looked_at_once_however_often_they_are_used() -> None:
+    text = "a0: &a0 {k: v}\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
+    assert len(read_yaml(text, "t").data) == 60
+
+
+def test_an_empty_document_has_no_data() -> None:
+    source = read_yaml("# nothing\n", "t")
+    assert source.data is None
+    assert source.line(("a",)) is None
+
+
+@pytest.mark.parametrize("text", ["a: !!set {b}", "a: !!binary aGk=", "a: !!omap [b: 1]", "a: !!timestamp 2024-01-01", "a: !other 1"])
+def test_types_that_json_lacks_are_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"^t:1:4: not valid YAML: the type .* has no place here$"):
+        read_yaml(text, "t")
