@@ -1,6 +1,7 @@
 """YAML with its places: what JSON can hold, and the line that each part came from."""
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -17,8 +18,6 @@ _HINTS = {
     "'\\t' that cannot start any token": "indent with spaces, not with tabs",
     "cannot start any token": "text that begins with this character needs quotes",
 }
-
-_KEYS = {"tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"}
 
 
 @dataclass(frozen=True)
@@ -61,17 +60,7 @@ def read_yaml(text: str, name: str) -> YamlSource:
 
 
 class _JsonLoader(yaml.SafeLoader):
-    """Safe, and without the types that JSON lacks: dates stay text; sets, bytes and infinite numbers are refused."""
-
-
-_JsonLoader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in resolvers if tag.rpartition(":")[2] not in {"timestamp", "value"}]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-
-
-def _refuse(_: yaml.SafeLoader, node: yaml.Node) -> None:
-    raise yaml.constructor.ConstructorError(None, None, f"the type {node.tag} has no place here", node.start_mark)
+    """Safe, and with JSON's types only: yes, no, on, off, dates and 007 are texts, as they look."""
 
 
 def _finite(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
@@ -81,12 +70,27 @@ def _finite(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
     return number
 
 
-_JsonLoader.yaml_constructors = {
-    tag: make
-    for tag, make in yaml.SafeLoader.yaml_constructors.items()
-    if tag in {f"tag:yaml.org,2002:{kind}" for kind in ("null", "bool", "int", "str", "seq", "map")}
+def _refuse(_: yaml.SafeLoader, node: yaml.Node) -> None:
+    raise yaml.constructor.ConstructorError(None, None, f"the type {node.tag} has no place here", node.start_mark)
+
+
+_TAG = "tag:yaml.org,2002:"
+_SCALARS = {
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "bool": (r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    "int": (r"[-+]?(0|[1-9][0-9]*)", list("-+0123456789")),
+    "float": (r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?([eE][-+]?[0-9]+)?|\.(inf|Inf|INF))|\.(nan|NaN|NAN)", list("-+.0123456789")),
+    "merge": (r"<<", ["<"]),
 }
-_JsonLoader.add_constructor("tag:yaml.org,2002:float", _finite)
+"""Tag → how it looks without quotes, and what it can begin with: YAML 1.2, as far as JSON follows."""
+
+_JsonLoader.yaml_implicit_resolvers = {}
+for _kind, (_looks, _begins) in _SCALARS.items():
+    _JsonLoader.add_implicit_resolver(_TAG + _kind, re.compile(f"^(?:{_looks})$"), _begins)
+_JsonLoader.yaml_constructors = {
+    _TAG + kind: yaml.SafeLoader.yaml_constructors[_TAG + kind] for kind in ("null", "bool", "int", "str", "seq", "map")
+}
+_JsonLoader.add_constructor(_TAG + "float", _finite)
 _JsonLoader.add_constructor(None, _refuse)
 
 
@@ -111,7 +115,7 @@ def _wrong_keys(root: yaml.Node) -> list[str]:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
                 wrong.append(f"{line}: a key has to be text; text that begins with '{{' or '[' needs quotes")
-            elif key.tag not in _KEYS:
+            elif key.tag not in (_TAG + "str", _TAG + "merge"):
                 wrong.append(f"{line}: the key {key.value} is not text; put quotes around it")
             elif key.value in first:
                 wrong.append(f"{line}: the key {key.value!r} was given in line {first[key.value]} already")

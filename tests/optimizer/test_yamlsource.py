@@ -1,5 +1,7 @@
 """The lines that a document's parts come from."""
 
+import re
+
 import pytest
 
 from optimizer.errors import ConfigError
@@ -53,6 +55,26 @@ def test_an_empty_document_has_no_data() -> None:
     source = read_yaml("# nothing\n", "t")
     assert source.data is None
     assert source.line(("a",)) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("yes", "yes"), ("off", "off"), ("2024-01-02", "2024-01-02"), ("007", "007"), ("1:30", "1:30"), ("1_000", "1_000"), ("=", "="),
+        ("true", True), ("False", False), ("~", None), ("", None),
+        ("0", 0), ("-12", -12), ("1e3", 1000.0), (".5", 0.5), ("2.", 2.0), ("0.25", 0.25),
+    ],
+)  # fmt: skip
+def test_texts_are_what_they_look_like(written: str, value: object) -> None:
+    data = read_yaml(f"a: {written}", "t").data
+    assert data == {"a": value}
+    assert type(data["a"]) is type(value)
+
+
+@pytest.mark.parametrize("written", [".inf", "-.INF", ".nan", "1e999"])
+def test_numbers_that_json_lacks_are_refused(written: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^t:1:4: not valid YAML: {re.escape(written)} is not a finite number$"):
+        read_yaml(f"a: {written}", "t")
 
 
 @pytest.mark.parametrize("text", ["a: !!set {b}", "a: !!binary aGk=", "a: !!omap [b: 1]", "a: !!timestamp 2024-01-01", "a: !other 1"])
