@@ -34,13 +34,17 @@ class CellFilled:
     failed: str | None
 
 
+Outcome = Literal["accepted", "rejected", "refused"]
+"""`accepted`: in the pool; `rejected`: not better than its parent on their minibatch; `refused`: never run."""
+
+
 @dataclass(frozen=True)
 class JobCommitted:
     """One attempt at a new candidate has ended. `objectives` are the best candidate's means on val."""
 
     index: int
     proposer: str
-    outcome: Literal["accepted", "rejected", "refused"]
+    outcome: Outcome
     reason: str
     candidate: str | None
     pool: int

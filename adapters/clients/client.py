@@ -45,6 +45,19 @@ class Request:
     constraint: Constraint | None = None
     seed: int | None = None
 
+    @property
+    def content(self) -> dict[str, Json]:
+        """The request as plain data: what a call is known by, together with its client's identity."""
+        messages: list[Json] = [{"role": message.role, "content": message.content} for message in self.messages]
+        match self.constraint:
+            case None:
+                constraint: Json = None
+            case Labels(values):
+                constraint = {"labels": list(values)}
+            case JsonSchema(schema):
+                constraint = {"json_schema": dict(schema)}
+        return {"messages": messages, "constraint": constraint, "seed": self.seed}
+
 
 @dataclass(frozen=True)
 class Completion:

@@ -1,0 +1,93 @@
+"""Limits: claimed before the work, settled after it (invariant I3).
+
+A claim is the most that a piece of work can use. It is made at a point of the run that does not depend on timing (a job's
+start, or its commit), so whether the budget allows a job is the same at any concurrency.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from adapters.answer import Usage
+from optimizer.config import BudgetConfig
+from optimizer.events import Spent
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Upper bounds. `usd` is in dollars; it is only asked for where a money limit is set."""
+
+    rollouts: int = 0
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+
+    def __add__(self, other: "Claim") -> "Claim":
+        return Claim(self.rollouts + other.rollouts, self.calls + other.calls, self.tokens + other.tokens, self.usd + other.usd)
+
+    def times(self, n: float) -> "Claim":
+        """Rounded up to whole rollouts, calls and tokens."""
+        rollouts, calls, tokens = (math.ceil(round(part * n, 6)) for part in (self.rollouts, self.calls, self.tokens))
+        return Claim(rollouts, calls, tokens, self.usd * n)
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a finished piece of work has really used: its cells, and each of its calls by key."""
+
+    cells: int
+    calls: Mapping[str, Usage]
+    uses: int
+    """How often it used a call, counting those that others had made."""
+
+
+class Ledger:
+    """Who may spend what. Rollouts are counted once per cell and calls once per key, whoever asks for them again."""
+
+    def __init__(self, limits: BudgetConfig) -> None:
+        self._limits = limits
+        self._rollouts = self._uses = 0
+        self._calls: dict[str, Usage] = {}
+        self._held: dict[int, Claim] = {}
+        self._next = 0
+
+    def refusal(self, claim: Claim) -> str | None:
+        """The name of the limit that leaves no room for the claim beside what is spent and held, or None."""
+        want = sum(self._held.values(), self._settled() + claim)
+        for name in ("rollouts", "calls", "tokens", "usd"):
+            limit = getattr(self._limits, name)
+            # A cent's billionth of slack, so that ten claims of a tenth fill a limit of one.
+            if limit is not None and getattr(want, name) > limit + 1e-9:
+                return name
+        return None
+
+    def hold(self, claim: Claim) -> int:
+        """Set a claim aside; returns the ticket to settle it by. Ask `refusal` first."""
+        self._next += 1
+        self._held[self._next] = claim
+        return self._next
+
+    def settle(self, ticket: int, used: Iterable[Used]) -> None:
+        """Give a claim back and book what the work has used instead."""
+        del self._held[ticket]
+        for each in used:
+            self._rollouts += each.cells
+            self._uses += each.uses
+            self._calls.update(each.calls)
+
+    def spent(self, seconds: float = 0.0) -> Spent:
+        usages = list(self._calls.values())
+        priced = [u.usd for u in usages if u.usd is not None]
+        return Spent(
+            rollouts=self._rollouts,
+            calls=len(usages),
+            cached=self._uses - len(usages),
+            input_tokens=sum(u.input_tokens for u in usages),
+            output_tokens=sum(u.output_tokens for u in usages),
+            usd=math.fsum(priced) if len(priced) == len(usages) else None,  # fsum: the same in any order
+            seconds=seconds,
+        )
+
+    def _settled(self) -> Claim:
+        spent = self.spent()
+        return Claim(spent.rollouts, spent.calls, spent.input_tokens + spent.output_tokens, spent.usd or 0.0)

@@ -1,0 +1,124 @@
+"""Filling cells: a candidate is run on an example with a model, and its answer is scored."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from scoring.suite import Suite
+
+from adapters.adapter import Adapter
+from adapters.answer import TracedAnswer
+from adapters.candidate import Candidate
+from adapters.clients.client import ModelClient, ModelError, Request
+from adapters.digest import digest
+from adapters.example import Example
+from optimizer.budget import Claim, Used
+from optimizer.concurrent import together
+from optimizer.desk import Desk, Line
+from optimizer.journal import CellRow, Journal
+from scoring.score import Score
+
+
+@dataclass(frozen=True)
+class TaskModel:
+    """A model that candidates are run with. `sampled`: its answers vary, so repeated requests carry a seed."""
+
+    id: str
+    client: ModelClient
+    sampled: bool = False
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One (candidate, example, model): scored, or failed for a reason outside the content."""
+
+    candidate: str
+    example: Example
+    model: str
+    answer: TracedAnswer | None
+    score: Score | None
+    failed: str | None
+    used: Used
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.candidate, self.example.id, self.model
+
+    def row(self, split: str) -> CellRow:
+        body: dict[str, object] = {"text": self.answer.text if self.answer else None}
+        if self.score is not None:
+            body |= score_body(self.score)
+        return CellRow(self.candidate, self.example.id, self.model, 0, split, self.failed, body)
+
+
+class Evaluator:
+    """Everything that it calls goes through the desk; it decides nothing and spends only what its caller has claimed."""
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        models: Sequence[TaskModel],
+        suite: Suite,
+        desk: Desk,
+        journal: Journal,
+        random_seed: int,
+        filled: Callable[[Cell], None],
+    ) -> None:
+        self._adapter, self.models, self._suite, self._desk, self._journal = adapter, models, suite, desk, journal
+        self._random_seed, self._filled = random_seed, filled
+
+    async def fill(self, candidate: Candidate, examples: Sequence[Example], job: int) -> list[Cell]:
+        """Every model on every example, in that order of nesting: example by example, model by model."""
+        return await together(self._cell(candidate, e, m, job) for e in examples for m in self.models)
+
+    def claim(self, candidate: Candidate, examples: Sequence[Example], priced: bool) -> Claim:
+        """The most that `fill` can use. `priced`: also in tokens and money, which takes rendering every request."""
+        total = Claim(rollouts=len(examples) * len(self.models))
+        for example in examples:
+            requests = self._adapter.requests(candidate, example)
+            total += Claim(calls=len(requests) * len(self.models))
+            if priced:
+                total = sum((ceiling_claim(m.client, r) for m in self.models for r in requests), total)
+        return total
+
+    async def _cell(self, candidate: Candidate, example: Example, model: TaskModel, job: int) -> Cell:
+        line = Line(self._desk, model.client, job, "task")
+        seed = None
+        if model.sampled:
+            # One stream for an example and a model, whichever candidate asks: candidates are compared on the same luck.
+            seed = int(digest(self._random_seed, example.id, model.id, length=7), 16)
+        answer = score = failed = None
+        try:
+            answer = await self._adapter.run(candidate, example, line, seed)
+        except ModelError as error:
+            failed = str(error.kind)
+        else:
+            score = await self._score(example, answer)
+        cell = Cell(candidate.id, example, model.id, answer, score, failed, Used(1, line.used, line.uses))
+        self._filled(cell)
+        return cell
+
+    async def _score(self, example: Example, answer: TracedAnswer) -> Score:
+        """Scores are recorded like calls: a scorer may be slow, costly or random, and a derived run must meet the same ones."""
+        key = digest(self._suite.version, example.id, example.digest, answer.digest, length=32)
+        recorded = self._journal.score(key)
+        if recorded is not None:
+            return score_from(recorded)
+        score = await self._suite.score(example, answer)
+        self._journal.record_score(key, score_body(score))
+        return score
+
+
+def score_body(score: Score) -> dict[str, Any]:
+    """A score as JSON, and back again below."""
+    return asdict(replace(score, values=dict(score.values), details=dict(score.details)))
+
+
+def score_from(body: Mapping[str, Any]) -> Score:
+    return Score(**body)
+
+
+def ceiling_claim(client: ModelClient, request: Request) -> Claim:
+    """The most that answering one request can use, as tokens and money."""
+    most = client.ceiling(request)
+    return Claim(tokens=most.input_tokens + most.output_tokens, usd=most.usd or 0.0)

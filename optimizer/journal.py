@@ -1,0 +1,293 @@
+"""The journal: one SQLite file that holds everything a run has paid for and decided.
+
+`calls` and `scores` are outcomes: the run is a pure function of config, data, seed number and these, and a run that is
+started again is answered from them (invariant I1). `candidates`, `cells` and `decisions` follow from them; they are written for
+those who read, and compared when a run is derived again. Every write is on disk before its effect is seen.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from adapters.answer import Usage
+from adapters.clients.client import Completion, ErrorKind, ModelError
+from adapters.digest import canonical
+from optimizer.errors import JournalError
+
+FILE = "journal.sqlite"
+FORMAT = "1"
+REPORT_JOB = 2**31
+"""The job of the final report: after every job of the search."""
+
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE calls (
+  key TEXT PRIMARY KEY, job INTEGER NOT NULL, role TEXT NOT NULL, model TEXT NOT NULL, request TEXT NOT NULL,
+  error TEXT, message TEXT, text TEXT, finish_reason TEXT,
+  input_tokens INTEGER, output_tokens INTEGER, usd REAL, seconds REAL, at REAL NOT NULL
+) STRICT;
+CREATE TABLE scores (key TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT;
+CREATE TABLE candidates (
+  id TEXT PRIMARY KEY, components TEXT NOT NULL, parents TEXT NOT NULL, proposer TEXT NOT NULL, born INTEGER NOT NULL,
+  outcome TEXT NOT NULL
+) STRICT;
+CREATE TABLE cells (
+  candidate TEXT NOT NULL, example TEXT NOT NULL, model TEXT NOT NULL, repeat INTEGER NOT NULL, split TEXT NOT NULL,
+  failed TEXT, body TEXT NOT NULL, PRIMARY KEY (candidate, example, model, repeat, split)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE decisions (job INTEGER NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (job, kind)) STRICT;
+CREATE TABLE sittings (id INTEGER PRIMARY KEY, started REAL NOT NULL, seconds REAL NOT NULL) STRICT;
+"""
+
+
+@dataclass(frozen=True)
+class CandidateRow:
+    """`outcome`: `seed`, `accepted` (in the pool) or `rejected`."""
+
+    id: str
+    components: Mapping[str, str]
+    parents: Sequence[str]
+    proposer: str
+    born: int
+    outcome: str
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """`failed`: the error kind, or None; `body`: values, correct, failure_kind, outcome, feedback, text."""
+
+    candidate: str
+    example: str
+    model: str
+    repeat: int
+    split: str
+    failed: str | None
+    body: Mapping[str, Any]
+
+
+class Journal:
+    """Opened by `write` or `read`; whoever opens it closes it."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self._db, self.path = connection, path
+        self._sitting: int | None = None
+        self._started = 0.0
+
+    @classmethod
+    def write(cls, folder: Path) -> Self:
+        """The journal of a run directory, made where there is none. The caller holds the directory's lock."""
+        path = folder / FILE
+        with _named(path):
+            db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            try:
+                db.execute("PRAGMA journal_mode=WAL")
+                db.execute("PRAGMA synchronous=NORMAL")
+                if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+                    db.executescript(f"BEGIN;{SCHEMA}INSERT INTO meta VALUES ('format', '{FORMAT}');COMMIT;")
+                _check_format(db, path)
+            except (sqlite3.Error, JournalError):
+                db.close()
+                raise
+        return cls(db, path)
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """For looking only: also while a run is writing."""
+        path = folder / FILE
+        if not path.exists():
+            raise JournalError(f"{folder} is no run directory: it has no {FILE}. Give the directory that `run` wrote to.")
+        with _named(path):
+            db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+            try:
+                _check_format(db, path)
+            except (sqlite3.Error, JournalError):
+                db.close()
+                raise
+        return cls(db, path)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def copy_to(self, folder: Path) -> None:
+        """A copy of the whole journal in another directory, which must have none."""
+        with _named(self.path), closing(sqlite3.connect(folder / FILE)) as copy:
+            self._db.backup(copy)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is written inside is written as a whole or not at all."""
+        self._run("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._run("ROLLBACK")
+            raise
+        self._run("COMMIT")
+
+    # --- outcomes -------------------------------------------------------------------------------------------------
+
+    def call(self, key: str) -> Completion | ModelError | None:
+        """The recorded outcome of a call, or None where it was never made."""
+        row = self._one(
+            "SELECT model, error, message, text, finish_reason, input_tokens, output_tokens, usd, seconds FROM calls WHERE key = ?",
+            key,
+        )
+        if row is None:
+            return None
+        model, error, message, text, finish, into, out, usd, seconds = row
+        if error is not None:
+            return ModelError(ErrorKind(error), model, message)
+        return Completion(text, finish, Usage(into, out, usd), seconds)
+
+    def record_call(self, key: str, job: int, role: str, model: str, request: str, outcome: Completion | ModelError) -> None:
+        """The outcome of a call that had none."""
+        if isinstance(outcome, ModelError):
+            rest: tuple[object, ...] = (str(outcome.kind), outcome.message, None, None, None, None, None, None)
+        else:
+            used = outcome.usage
+            rest = (
+                None,
+                None,
+                outcome.text,
+                outcome.finish_reason,
+                used.input_tokens,
+                used.output_tokens,
+                used.usd,
+                outcome.seconds,
+            )
+        self._run(
+            "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            key,
+            job,
+            role,
+            model,
+            request,
+            *rest,
+            time.time(),
+        )
+
+    def forget_failures(self, since: int) -> int:
+        """Drop the failed outcomes of jobs from `since` on, so that they are tried again; returns how many there were."""
+        return self._run("DELETE FROM calls WHERE error IS NOT NULL AND job >= ?", since).rowcount
+
+    def score(self, key: str) -> dict[str, Any] | None:
+        row = self._one("SELECT body FROM scores WHERE key = ?", key)
+        return None if row is None else json.loads(row[0])
+
+    def record_score(self, key: str, body: Mapping[str, Any]) -> None:
+        self._run("INSERT OR REPLACE INTO scores VALUES (?, ?)", key, canonical(body))
+
+    # --- what follows from them -----------------------------------------------------------------------------------
+
+    def decide(self, job: int, kind: str, body: Mapping[str, Any]) -> str | None:
+        """Record a decision. Where another was recorded in its place, returns that one: the run has left its former path."""
+        text = canonical(body)
+        row = self._one("SELECT body FROM decisions WHERE job = ? AND kind = ?", job, kind)
+        if row is not None and row[0] == text:
+            return None
+        self._run("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?)", job, kind, text)
+        return None if row is None else str(row[0])
+
+    def decision(self, job: int, kind: str) -> dict[str, Any] | None:
+        row = self._one("SELECT body FROM decisions WHERE job = ? AND kind = ?", job, kind)
+        return None if row is None else json.loads(row[0])
+
+    def decisions(self, kind: str | None = None) -> list[tuple[int, str, dict[str, Any]]]:
+        """(job, kind, body), in order of jobs."""
+        rows = self._all("SELECT job, kind, body FROM decisions WHERE ? IS NULL OR kind = ? ORDER BY job, kind", kind, kind)
+        return [(job, name, json.loads(body)) for job, name, body in rows]
+
+    def last_job(self) -> int:
+        """The highest job of the search that has made a call or committed; -1 where none has."""
+        query = "SELECT max(job) FROM (SELECT job FROM calls UNION ALL SELECT job FROM decisions) WHERE job < ?"
+        row = self._one(query, REPORT_JOB)
+        return -1 if row is None or row[0] is None else int(row[0])
+
+    def last_commit(self) -> int:
+        """The last job that has committed; -1 where none has."""
+        row = self._one("SELECT max(job) FROM decisions WHERE kind = 'commit'")
+        return -1 if row is None or row[0] is None else int(row[0])
+
+    def add_candidate(self, row: CandidateRow) -> None:
+        self._run(
+            "INSERT OR REPLACE INTO candidates VALUES (?, ?, ?, ?, ?, ?)",
+            row.id, canonical(dict(row.components)), canonical(list(row.parents)), row.proposer, row.born, row.outcome,
+        )  # fmt: skip
+
+    def candidates(self) -> list[CandidateRow]:
+        """In order of birth."""
+        rows = self._all("SELECT id, components, parents, proposer, born, outcome FROM candidates ORDER BY born, id")
+        return [CandidateRow(i, json.loads(texts), json.loads(parents), who, born, what) for i, texts, parents, who, born, what in rows]
+
+    def add_cells(self, rows: Sequence[CellRow]) -> None:
+        values = [(r.candidate, r.example, r.model, r.repeat, r.split, r.failed, canonical(r.body)) for r in rows]
+        with _named(self.path):
+            self._db.executemany("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+    def cells(self, candidate: str, split: str | None = None) -> list[CellRow]:
+        query = "SELECT * FROM cells WHERE candidate = ? AND (? IS NULL OR split = ?) ORDER BY split, example, model, repeat"
+        rows = self._all(query, candidate, split, split)
+        return [CellRow(who, example, model, n, part, failed, json.loads(body)) for who, example, model, n, part, failed, body in rows]
+
+    def forget_derived(self) -> None:
+        """Before a run with a changed config: the outcomes stay, what followed from them goes."""
+        with self.together():
+            for table in ("candidates", "cells", "decisions"):
+                self._run(f"DELETE FROM {table}")
+
+    # --- time -----------------------------------------------------------------------------------------------------
+
+    def sit_down(self) -> None:
+        """Begin a sitting: from now on its seconds count."""
+        self._started = time.monotonic()
+        self._sitting = self._run("INSERT INTO sittings (started, seconds) VALUES (?, 0)", time.time()).lastrowid
+
+    def seconds(self) -> float:
+        """Working time over all sittings, this one included and noted."""
+        if self._sitting is not None:
+            self._run("UPDATE sittings SET seconds = ? WHERE id = ?", time.monotonic() - self._started, self._sitting)
+        row = self._one("SELECT total(seconds) FROM sittings")
+        return 0.0 if row is None else float(row[0])
+
+    # --- plumbing -------------------------------------------------------------------------------------------------
+
+    def _run(self, query: str, *values: object) -> sqlite3.Cursor:
+        with _named(self.path):
+            return self._db.execute(query, values)
+
+    def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._run(query, *values).fetchone()
+        return row
+
+    def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with _named(self.path):
+            return self._db.execute(query, values).fetchall()
+
+
+def as_row(row: CandidateRow | CellRow) -> dict[str, Any]:
+    """For `--json`."""
+    return asdict(row)
+
+
+def _check_format(db: sqlite3.Connection, path: Path) -> None:
+    row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    if row is None or row[0] != FORMAT:
+        found = "none" if row is None else row[0]
+        raise JournalError(f"{path} has journal format {found}; this version of promptfront reads format {FORMAT}.")
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """SQLite's errors, with the file's name and the way out."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise JournalError(
+            f"{path} cannot be used ({error}). If it is damaged, put a copy of it back, or start in another directory with --out: "
+            "what the damaged file holds is not read."
+        ) from error

@@ -1,0 +1,332 @@
+"""The loop: jobs start in order and commit in order, and only a commit changes what the next jobs see (invariant I2).
+
+Job i starts when job i - w has committed (w: proposals in flight). At its start it claims its budget and chooses its parent and minibatch;
+then it runs on its own and touches nothing that others see; at its commit its cells enter the table, its child is judged, and what
+it did not use goes back to the budget. So everything that a job sees depends on the jobs before it, and not on timing.
+"""
+
+import asyncio
+import math
+import random
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from adapters.candidate import Candidate
+from adapters.clients.client import ModelClient, ModelError
+from adapters.digest import digest
+from adapters.example import Example
+from adapters.split import SearchData
+from optimizer.accept import accept
+from optimizer.budget import Claim, Ledger
+from optimizer.desk import Desk, Line
+from optimizer.errors import BudgetError, ProviderError
+from optimizer.evaluate import Cell, Evaluator
+from optimizer.events import JobCommitted, Observer, Outcome, StageStarted, Warned
+from optimizer.frontier import non_dominated
+from optimizer.journal import CandidateRow, Journal
+from optimizer.minibatch import minibatch
+from optimizer.propose.demos import shown_by
+from optimizer.propose.guards import Guards
+from optimizer.propose.proposer import NO_PROPOSAL, Attempt, Proposal, Proposer, Task
+from optimizer.select import choose
+from optimizer.table import Table, means, overall
+
+SEED_JOB = 0
+PATIENCE = 12
+"""Proposals in a row that could not be used, after which the search ends: its proposers have nothing more to offer."""
+MARGIN = 2.0
+"""Room for the best candidate's longer prompts, in what is set aside for the report's tokens and money."""
+NOTHING_LEFT, NO_PROPOSALS, CLOCK = "nothing left to improve", "no usable proposals", "minutes"
+
+
+@dataclass
+class Member:
+    """A candidate of the pool: every one has met all of val."""
+
+    candidate: Candidate
+    attempts: list[Attempt] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One attempt at a new candidate, as far as it got.
+
+    The first fields are fixed at its start, by what was known then; `cells` (the parent's new ones and the child's) and `proposal` are
+    what came of it.
+    """
+
+    index: int
+    ticket: int
+    parent: Member
+    proposer: Proposer
+    batch: Sequence[Example]
+    known_cells: Sequence[Cell]
+    missing: Sequence[Example]
+    known: frozenset[str]
+    attempts: Sequence[Attempt]
+    cells: Sequence[Cell] = ()
+    proposal: Proposal = NO_PROPOSAL
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the search ends with. `best` has the highest mean over the objectives on val; `frontier` tells each one's means there."""
+
+    seed: Candidate
+    best: Candidate
+    frontier: Sequence[tuple[Candidate, Mapping[str, float]]]
+    table: Table
+    stopped_by: str
+
+
+class Search:
+    """One run's search. It knows train and val; the test split is not within its reach."""
+
+    def __init__(
+        self,
+        seed: Candidate,
+        data: SearchData,
+        *,
+        evaluator: Evaluator,
+        proposers: Sequence[Proposer],
+        guards: Guards,
+        desk: Desk,
+        ledger: Ledger,
+        journal: Journal,
+        observer: Observer,
+        dimensions: Sequence[str] | None,
+        in_flight: int,
+        random_seed: int,
+        max_failed_share: float,
+        priced: bool,
+        report_share: float,
+        time_is_up: Callable[[], bool],
+    ) -> None:
+        self._seed, self._data, self._evaluator, self._proposers, self._guards = seed, data, evaluator, proposers, guards
+        self._desk, self._ledger, self._journal, self._observer, self._dimensions = desk, ledger, journal, observer, dimensions
+        self._in_flight, self._random_seed, self._max_failed_share, self._priced = (
+            in_flight,
+            random_seed,
+            max_failed_share,
+            priced,
+        )
+        self._report_share, self._time_is_up = report_share, time_is_up
+        self._pool = [Member(seed)]
+        self._known = {seed.id}
+        self._in_vain = 0
+        self._next = SEED_JOB + 1
+        self._stopped_by: str | None = None
+
+    async def run(self) -> Found:
+        """Raises BudgetError when not even the seed and one comparison fit the budget, ProviderError when too many cells failed."""
+        await self._score_seed()
+        self._observer(StageStarted("search", None))
+        flights: deque[asyncio.Task[Job]] = deque()
+        try:
+            while True:
+                while len(flights) < self._in_flight and (job := self._start()) is not None:
+                    flights.append(asyncio.create_task(self._attempt(job)))
+                if not flights:
+                    break
+                await self._commit(await flights.popleft())
+        finally:
+            for flight in flights:
+                flight.cancel()
+            await asyncio.gather(*flights, return_exceptions=True)
+        if self._next == SEED_JOB + 1 and self._stopped_by == CLOCK:
+            raise BudgetError("the time was up before the first comparison. Raise budget.minutes, or use fewer examples.")
+        best = max(self._pool, key=self._overall)  # the first of equals: the older one
+        frontier = [(candidate, self.objectives(candidate)) for candidate in self.frontier()]
+        self._ledger.settle(self._report_ticket, ())
+        return Found(self._seed, best.candidate, frontier, self._table, self._stopped_by or NO_PROPOSALS)
+
+    # --- the seed -------------------------------------------------------------------------------------------------
+
+    async def _score_seed(self) -> None:
+        val = self._data.val
+        claim = self._evaluator.claim(self._seed, val, self._priced)
+        first = self._proposers[(SEED_JOB + 1) % len(self._proposers)]
+        batch = self._data.train[: first.minibatch]
+        self._report_ticket = self._ledger.hold(claim.times(self._report_share))
+        limit = self._ledger.refusal(claim + self._claim(self._seed, batch, batch, first))
+        if limit is not None:
+            raise BudgetError(
+                f"the limit on {limit} would come before the first comparison: the seed and one child on {len(val)} val examples, their "
+                f"minibatch and the final report do not fit. Raise budget.{limit}, or use fewer examples."
+            )
+        ticket = self._ledger.hold(claim)
+        self._observer(StageStarted("seed", claim.rollouts))
+        cells = await self._evaluator.fill(self._seed, val, SEED_JOB)
+        dimensions = self._dimensions or list(dict.fromkeys(d for c in cells if c.score for d in c.score.values))
+        models = [model.id for model in self._evaluator.models]
+        self._table = Table([*self._data.train, *val], models, dimensions)
+        self._ledger.settle(ticket, [cell.used for cell in self._table.add(cells)])
+        self._reserve_report(claim)
+        self._check_failures()
+        with self._journal.together():
+            self._journal.add_candidate(CandidateRow(self._seed.id, self._seed.components, [], "seed", SEED_JOB, "seed"))
+            self._journal.add_cells([cell.row("val") for cell in cells])
+            self._record(SEED_JOB, {"candidate": self._seed.id, "objectives": self.objectives(self._seed)})
+
+    def _reserve_report(self, claim: Claim) -> None:
+        """Set aside for the report what the seed's cells have shown that it takes, in place of the most that it could take."""
+        spent = self._ledger.spent()
+        tokens, usd = spent.input_tokens + spent.output_tokens, spent.usd or 0.0
+        shown = Claim(claim.rollouts, claim.calls, min(claim.tokens, round(tokens * MARGIN)), min(claim.usd, usd * MARGIN))
+        self._ledger.settle(self._report_ticket, ())
+        self._report_ticket = self._ledger.hold(shown.times(self._report_share))
+
+    # --- a job's start --------------------------------------------------------------------------------------------
+
+    def _start(self) -> Job | None:
+        """Choose and claim for the next job; None when there is to be none, now or ever."""
+        self._stopped_by = self._reason_to_stop()
+        if self._stopped_by is not None:
+            return None
+        index = self._next
+        proposer = self._proposers[index % len(self._proposers)]
+        rng = np.random.default_rng(int(digest(self._random_seed, "parent", index), 16))
+        parent = self._pool[choose([self._table.values(m.candidate.id, self._data.val) for m in self._pool], rng)]
+        shown = {demonstration.id for demonstration in shown_by(parent.candidate)}
+        train = [example for example in self._data.train if example.id not in shown]
+        stream = random.Random(f"{self._random_seed}/minibatch/{index}")
+        batch = minibatch(parent.candidate.id, train, proposer.minibatch, self._table, stream)
+        missing = [example for example in batch if not self._table.knows(parent.candidate.id, example)]
+        claim = self._claim(parent.candidate, batch, missing, proposer)
+        self._stopped_by = self._ledger.refusal(claim)
+        if self._stopped_by is not None:
+            return None
+        self._next += 1
+        cells = self._table.cells(parent.candidate.id, batch)
+        known, attempts = frozenset(self._known), tuple(parent.attempts)
+        return Job(index, self._ledger.hold(claim), parent, proposer, batch, cells, missing, known, attempts)
+
+    def _reason_to_stop(self) -> str | None:
+        best = max(map(self._overall, self._pool))
+        if best == 1.0:
+            return NOTHING_LEFT
+        if self._in_vain >= PATIENCE:
+            return NO_PROPOSALS
+        # A job that called before was started then, so it is started again, whatever the clock says now.
+        return CLOCK if self._next > self._journal.last_job() and self._time_is_up() else None
+
+    def _claim(self, parent: Candidate, batch: Sequence[Example], missing: Sequence[Example], proposer: Proposer) -> Claim:
+        """The parent's missing cells, the proposal, the child's cells, and its validation: without that a child would be for nothing."""
+        largest = proposer.largest(parent) if self._priced else parent
+        claim = self._evaluator.claim(parent, missing, self._priced) + proposer.claim(parent)
+        return claim + self._evaluator.claim(largest, [*batch, *self._data.val], self._priced)
+
+    # --- a job on its own -----------------------------------------------------------------------------------------
+
+    async def _attempt(self, job: Job) -> Job:
+        """Runs beside other jobs: reads what its start has fixed, and changes nothing."""
+        parent = job.parent.candidate
+        new = await self._evaluator.fill(parent, job.missing, job.index)
+        cells = [*job.known_cells, *new]
+        if job.proposer.needs_failures and not any(_lost(cell) for cell in cells):
+            return replace(job, cells=new, proposal=Proposal(None, "the minibatch holds no failure to learn from"))
+
+        def line(client: ModelClient) -> Line:
+            return Line(self._desk, client, job.index, job.proposer.name)
+
+        def problem(child: Candidate) -> str | None:
+            return self._guards.problem(parent, child, job.known)
+
+        stream = random.Random(f"{self._random_seed}/proposal/{job.index}")
+        task = Task(parent, job.batch, cells, job.attempts, problem, line, stream)
+        try:
+            proposal = await job.proposer.propose(task)
+        except ModelError as error:
+            return replace(job, cells=new, proposal=Proposal(None, f"the proposer's model failed: {error.kind}"))
+        if proposal.child is not None:
+            new = [*new, *await self._evaluator.fill(proposal.child, job.batch, job.index)]
+        return replace(job, cells=new, proposal=proposal)
+
+    # --- a job's commit -------------------------------------------------------------------------------------------
+
+    async def _commit(self, job: Job) -> None:
+        """Judge the child and let the next jobs see what came of it."""
+        new = self._table.add(job.cells)
+        used = [*(cell.used for cell in new), job.proposal.used]
+        val_cells: list[Cell] = []
+        child, parent = job.proposal.child, job.parent.candidate
+        outcome: Outcome = "refused"
+        reason = job.proposal.reason
+        if child is not None and child.id in self._known:
+            reason = "the same text was proposed at the same time"
+        elif child is not None:
+            self._known.add(child.id)
+            verdict = accept(self._table.values(parent.id, job.batch), self._table.values(child.id, job.batch))
+            outcome, reason = ("accepted" if verdict.accepted else "rejected"), verdict.reason
+            if verdict.accepted:
+                val_cells = self._table.add(await self._evaluator.fill(child, self._data.val, job.index))
+                used += [cell.used for cell in val_cells]
+                self._pool.append(Member(child))
+            else:
+                job.parent.attempts.append(Attempt(child, reason))
+        self._in_vain = self._in_vain + 1 if outcome == "refused" else 0
+        self._ledger.settle(job.ticket, used)
+        self._check_failures()
+        with self._journal.together():
+            if child is not None and outcome != "refused":
+                row = CandidateRow(child.id, child.components, [parent.id], job.proposer.name, job.index, outcome)
+                self._journal.add_candidate(row)
+            self._journal.add_cells([*(cell.row("train") for cell in new), *(cell.row("val") for cell in val_cells)])
+            body: dict[str, object] = {"parent": parent.id, "proposer": job.proposer.name, "batch": [example.id for example in job.batch]}
+            body |= {"candidate": child.id if child else None, "outcome": outcome, "reason": reason}
+            self._record(job.index, {**body, "objectives": self.objectives(child) if outcome == "accepted" and child else {}})
+        self._tell(job, outcome, reason)
+
+    def _record(self, job: int, body: dict[str, object]) -> None:
+        if self._journal.decide(job, "commit", body) is not None:
+            self._observer(Warned(f"job {job} ended otherwise than it was recorded; the run goes on from what it finds now"))
+
+    def _check_failures(self) -> None:
+        cells, failed = self._table.counts()
+        if cells and failed.total() > self._max_failed_share * cells:
+            kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())
+            raise ProviderError(
+                f"{failed.total()} of {cells} cells failed ({kinds}), more than failures.max_share allows. What is paid for is kept: "
+                "when the provider is well again, run the same command to go on."
+            )
+
+    def _tell(self, job: Job, outcome: Outcome, reason: str) -> None:
+        best = max(self._pool, key=self._overall).candidate
+        child = job.proposal.child
+        self._observer(
+            JobCommitted(
+                index=job.index,
+                proposer=job.proposer.name,
+                outcome=outcome,
+                reason=reason,
+                candidate=child.id if child else None,
+                pool=len(self._pool),
+                frontier=len(self.frontier()),
+                seed_overall=self._overall(self._pool[0]),
+                best_overall=self._overall(Member(best)),
+                objectives=self.objectives(best),
+                spent=self._ledger.spent(self._journal.seconds()),
+            )
+        )
+
+    # --- views ----------------------------------------------------------------------------------------------------
+
+    def objectives(self, candidate: Candidate) -> dict[str, float]:
+        """Objective → mean on val, over the cells that were scored."""
+        values = means(self._table.values(candidate.id, self._data.val)).tolist()
+        return {name: value for name, value in zip(self._table.objectives, values, strict=True) if not math.isnan(value)}
+
+    def frontier(self) -> list[Candidate]:
+        """The candidates of the pool that no other dominates on val."""
+        rows = np.array([means(self._table.values(m.candidate.id, self._data.val)) for m in self._pool])
+        return [member.candidate for member, free in zip(self._pool, non_dominated(rows), strict=True) if free]
+
+    def _overall(self, member: Member) -> float:
+        return overall(self._table.values(member.candidate.id, self._data.val))
+
+
+def _lost(cell: Cell) -> bool:
+    return cell.score is not None and any(value < 1 for value in cell.score.values.values())

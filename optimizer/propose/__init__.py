@@ -1,0 +1,1 @@
+"""Where new candidates come from."""

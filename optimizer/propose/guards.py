@@ -1,0 +1,60 @@
+"""Guards: a broken proposal is refused before it costs a rollout (invariant I7)."""
+
+import re
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
+
+from adapters.candidate import DEMONSTRATIONS, Candidate
+from adapters.example import Example
+
+COPIED = 40
+"""Letters of an example's text that, found word for word in a proposal, count as copied."""
+
+
+@dataclass(frozen=True)
+class Guards:
+    """`placeholders` finds the example inputs that a text names; `max_bytes` is the longest text of a component, in UTF-8 bytes."""
+
+    placeholders: Callable[[str], frozenset[str]]
+    max_bytes: int
+    train: Sequence[Example]
+
+    def problem(self, parent: Candidate, child: Candidate, known: Set[str]) -> str | None:
+        """What is wrong with the child, in words for the proposer, or None. `known`: ids of candidates that were there before."""
+        if child == parent:
+            return "the text is the same as before"
+        if child.id in known:
+            return "this text was tried before"
+        changed = (name for name, text in child.components.items() if text != parent.components[name] and name != DEMONSTRATIONS)
+        return next(filter(None, (self._text(parent.components[name], child.components[name]) for name in changed)), None)
+
+    def room(self, old: str) -> int:
+        """The longest text that may take the place of `old`, in bytes: a text may grow, but not without end."""
+        size = len(old.encode())
+        return max(size, min(self.max_bytes, max(2 * size, size + 4000)))
+
+    def _text(self, old: str, new: str) -> str | None:
+        if not new.strip():
+            return "the text is empty"
+        lost = sorted(self.placeholders(old) - self.placeholders(new))
+        if lost:
+            return f"the placeholder {{{lost[0]}}} is missing; every placeholder has to stay"
+        gained = sorted(self.placeholders(new) - self.placeholders(old))
+        if gained:
+            return f"the placeholder {{{gained[0]}}} is new; use only those that the text had"
+        if len(new.encode()) > self.room(old):
+            return f"the text is too long: {len(new.encode())} bytes, at most {self.room(old)} are allowed"
+        return self._copied(old, new)
+
+    def _copied(self, old: str, new: str) -> str | None:
+        before, after = _fold(old), _fold(new)
+        for example in self.train:
+            for value in (*example.inputs.values(), example.expected):
+                text = _fold(value) if isinstance(value, str) else ""
+                if len(text) >= COPIED and text in after and text not in before:
+                    return f"the text copies the training example {example.id!r}; state rules that hold for examples never seen"
+        return None
+
+
+def _fold(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip().lower()

@@ -1,0 +1,76 @@
+"""The proposer protocol, and what it is given and gives back."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from adapters.candidate import Candidate
+from adapters.clients.client import ModelClient
+from adapters.example import Example
+from optimizer.budget import Claim, Used
+from optimizer.desk import Line
+from optimizer.evaluate import Cell
+
+NO_USE = Used(0, {}, 0)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An earlier child of the same parent that did not make it, and why."""
+
+    candidate: Candidate
+    reason: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one job asks of a proposer: a child of `parent`. `cells` are the parent's on the minibatch; `problem` is what is wrong with a
+    child before it costs anything (the guards), or None. `rng` is the job's own random stream."""
+
+    parent: Candidate
+    batch: Sequence[Example]
+    cells: Sequence[Cell]
+    attempts: Sequence[Attempt]
+    problem: Callable[[Candidate], str | None]
+    line: Callable[[ModelClient], Line]
+    rng: random.Random
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A child, or None and the reason why there is none."""
+
+    child: Candidate | None
+    reason: str
+    used: Used = NO_USE
+
+
+NO_PROPOSAL = Proposal(None, "")
+
+
+class Proposer(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def minibatch(self) -> int:
+        """How many train examples a child is compared with its parent on."""
+        ...
+
+    @property
+    def needs_failures(self) -> bool:
+        """Whether a minibatch without a failure leaves it nothing to do."""
+        ...
+
+    def claim(self, parent: Candidate) -> Claim:
+        """The most that one proposal can use."""
+        ...
+
+    def largest(self, parent: Candidate) -> Candidate:
+        """A child as long as any that may be proposed: what a budget in tokens or money has to allow for."""
+        ...
+
+    async def propose(self, task: Task) -> Proposal:
+        """Raises ModelError where its model could not be asked."""
+        ...

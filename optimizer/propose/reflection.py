@@ -1,0 +1,101 @@
+"""Reflection: a model reads what went wrong and rewrites one component (after GEPA, Agrawal et al. 2025, arXiv 2507.19457)."""
+
+import difflib
+
+from adapters.candidate import DEMONSTRATIONS, Candidate
+from adapters.clients.client import Completion, Message, ModelClient, Request
+from optimizer.budget import Claim, Used
+from optimizer.evaluate import ceiling_claim
+from optimizer.propose.feedback import cut, render
+from optimizer.propose.guards import Guards
+from optimizer.propose.proposer import Attempt, Proposal, Task
+from optimizer.propose.reply import ReplyError, block
+
+EXAMPLES_LIMIT = 20_000
+ATTEMPTS, ATTEMPT_LIMIT = 3, 800
+AROUND_LIMIT = 26_000
+"""Characters of a prompt beside the text itself: what the other parts and the words around them can add up to at most."""
+
+INSTRUCTION = """\
+You improve a text that is part of a prompt for a language model. The text is called "{component}". Below you find the text as it is \
+now, and how the model did with it on some examples: what was asked, what came back, what that was worth and why.
+
+Find out what the text should have said so that the model had done better. Then write the whole text anew: keep what works, mend what \
+failed, and add every fact and rule that the feedback reveals. State general rules that will help on examples that you have not \
+seen; do not repeat the examples themselves.{placeholders}
+
+Reply with your reasoning, if you need it, and then exactly one block fenced by ``` that holds the whole new text and nothing \
+else. If the text itself needs such fences, fence the block with more backticks than any inside it."""
+
+
+class Reflection:
+    """One call per proposal, and one more when the first reply cannot be used."""
+
+    name = "reflection"
+    needs_failures = True
+
+    def __init__(self, client: ModelClient, guards: Guards, minibatch: int) -> None:
+        self._client, self._guards, self.minibatch = client, guards, minibatch
+
+    def claim(self, parent: Candidate) -> Claim:
+        # A character of UTF-8 takes up to four bytes. The second prompt holds the first one and its reply.
+        size = 4 * AROUND_LIMIT + max(len(text.encode()) for text in _texts(parent).values())
+        first = Request((Message("user", "x" * size),))
+        reply = "x" * self._client.ceiling(first).output_tokens
+        second = Request((*first.messages, Message("assistant", reply), Message("user", "x" * 1000)))
+        return Claim(calls=2) + ceiling_claim(self._client, first) + ceiling_claim(self._client, second)
+
+    def largest(self, parent: Candidate) -> Candidate:
+        grown = {name: text + "x" * (self._guards.room(text) - len(text.encode())) for name, text in _texts(parent).items()}
+        return parent.replace(**grown)
+
+    async def propose(self, task: Task) -> Proposal:
+        component = task.rng.choice(sorted(_texts(task.parent)))
+        line = task.line(self._client)
+        messages: tuple[Message, ...] = (Message("user", self._prompt(task, component)),)
+        seed = task.rng.getrandbits(28)
+        problem = ""
+        for _ in range(2):
+            completion = await line.complete(Request(messages, seed=seed))
+            child, problem = self._read(completion, task, component)
+            if child is not None:
+                return Proposal(child, component, Used(0, line.used, line.uses))
+            complaint = f"This cannot be used: {problem}. Reply again, with one fenced block that holds the whole new text."
+            messages = (*messages, Message("assistant", completion.text or "(nothing)"), Message("user", complaint))
+        return Proposal(None, problem, Used(0, line.used, line.uses))
+
+    def _read(self, completion: Completion, task: Task, component: str) -> tuple[Candidate | None, str]:
+        if completion.finish_reason == "length":
+            return None, "the reply was cut off by its token limit"
+        try:
+            child = task.parent.replace(**{component: block(completion.text)})
+        except ReplyError as error:
+            return None, str(error)
+        problem = task.problem(child)
+        return (child, "") if problem is None else (None, problem)
+
+    def _prompt(self, task: Task, component: str) -> str:
+        text = task.parent.components[component]
+        names = ", ".join(f"{{{name}}}" for name in sorted(self._guards.placeholders(text)))
+        placeholders = f" The text names values in braces, which have to stay as they are: {names}." if names else ""
+        parts = [
+            INSTRUCTION.format(component=component, placeholders=placeholders),
+            f"# The text now\n\n{text or '(empty)'}",
+            f"# How it did\n\n{render(task.cells, EXAMPLES_LIMIT)}",
+        ]
+        failed = [_told(attempt, text, component) for attempt in task.attempts[-ATTEMPTS:]]
+        if failed:
+            parts.append("# Changes that were tried before and did not help\n\n" + "\n\n".join(failed))
+        return "\n\n".join(parts)
+
+
+def _texts(candidate: Candidate) -> dict[str, str]:
+    return {name: text for name, text in candidate.components.items() if name != DEMONSTRATIONS}
+
+
+def _told(attempt: Attempt, text: str, component: str) -> str:
+    """The lines that an attempt had added and taken away, and why it failed."""
+    new = attempt.candidate.components[component]
+    lines = difflib.unified_diff(text.splitlines(), new.splitlines(), lineterm="", n=0)
+    changes = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return cut("\n".join(changes), ATTEMPT_LIMIT) + f"\nOutcome: {attempt.reason}"

@@ -1,0 +1,90 @@
+"""The report: the seed and the best candidate meet the sealed test split, and what came of it becomes `result.json`."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from scoring.improvement import Difference, overall_difference, paired_difference, verdict
+
+from adapters.candidate import Candidate
+from adapters.example import Example
+from adapters.split import SealedTest
+from optimizer.budget import Claim, Ledger
+from optimizer.concurrent import together
+from optimizer.evaluate import Evaluator
+from optimizer.events import Observer, StageStarted, Warned
+from optimizer.journal import REPORT_JOB, Journal
+from optimizer.loop import Found
+from optimizer.table import Table
+
+CHUNK = 8
+"""Test examples at a time, where a limit on tokens or money may end the report early: both sides meet the same examples."""
+
+
+class Report:
+    """Opens the test split once, after the search, and says so in the journal."""
+
+    def __init__(self, evaluator: Evaluator, ledger: Ledger, journal: Journal, observer: Observer, random_seed: int) -> None:
+        self._evaluator, self._ledger, self._journal, self._observer = evaluator, ledger, journal, observer
+        self._random_seed = random_seed
+
+    async def make(self, found: Found, test: SealedTest, val: Sequence[Example], *, priced: bool) -> dict[str, Any]:
+        """The result, but for the seconds. Without a test split it is made on val, where the best was selected."""
+        if len(test) == 0:
+            return self._result(found, "val", val, found.table)
+        note = {"best": found.best.id, "seed": found.seed.id}
+        before = self._journal.decide(REPORT_JOB, "test opened", note)
+        if before is not None:
+            self._observer(Warned("the test split was opened before, for another candidate: this is a second look, and a flattering one"))
+        examples = test.open(f"the report on {found.best.id}")
+        table = Table(examples, found.table.models, found.table.dimensions)
+        candidates = list(dict.fromkeys((found.seed, found.best)))
+        self._observer(StageStarted("report", len(candidates) * len(examples) * len(found.table.models)))
+        step = CHUNK if priced else len(examples)
+        for start in range(0, len(examples), step):
+            if not await self._meet(candidates, examples[start : start + step], table, priced=priced):
+                self._observer(Warned(f"the budget ended the report after {start} of {len(examples)} test examples"))
+                break
+        return self._result(found, "test", examples, table)
+
+    async def _meet(self, candidates: Sequence[Candidate], examples: Sequence[Example], table: Table, *, priced: bool) -> bool:
+        claim = sum((self._evaluator.claim(candidate, examples, priced) for candidate in candidates), Claim())
+        if self._ledger.refusal(claim) is not None:
+            return False
+        ticket = self._ledger.hold(claim)
+        cells = [cell for row in await together(self._evaluator.fill(c, examples, REPORT_JOB) for c in candidates) for cell in row]
+        self._ledger.settle(ticket, [cell.used for cell in table.add(cells)])
+        with self._journal.together():
+            self._journal.add_cells([cell.row("test") for cell in cells])
+        return True
+
+    def _result(self, found: Found, split: str, examples: Sequence[Example], table: Table) -> dict[str, Any]:
+        seed, best = table.values(found.seed.id, examples), table.values(found.best.id, examples)
+        groups = [example.group for example in examples]
+        overall = overall_difference(seed, best, groups, rng_seed=self._random_seed)
+        objectives = {
+            name: _fields(paired_difference(seed[:, k], best[:, k], groups, rng_seed=self._random_seed))
+            for k, name in enumerate(table.objectives)
+        }
+        failed = sum((each.counts()[1] for each in {id(t): t for t in (found.table, table)}.values()), Counter[str]())
+        return {
+            "verdict": verdict(overall),
+            "split": split,
+            "stopped_by": found.stopped_by,
+            "seed": _spelled(found.seed),
+            "best": _spelled(found.best),
+            "overall": _fields(overall),
+            "objectives": objectives,
+            "frontier": [{**_spelled(c), "objectives": dict(objectives)} for c, objectives in found.frontier],
+            "spent": asdict(self._ledger.spent()),
+            "failed_cells": dict(sorted(failed.items())),
+        }
+
+
+def _spelled(candidate: Candidate) -> dict[str, Any]:
+    return {"id": candidate.id, "components": dict(candidate.components)}
+
+
+def _fields(difference: Difference) -> dict[str, Any]:
+    return asdict(difference)

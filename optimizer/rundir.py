@@ -1,0 +1,102 @@
+"""The run directory: its lock, its manifest, and the files that hold the result."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from optimizer.configfile import changes
+from optimizer.errors import JournalError, LockedError
+
+MANIFEST, RESULT, BEST, LOCK = "manifest.json", "result.json", "best", "lock"
+
+FREE = ("budget.", "concurrency", "failures.", "name")
+FREE_OF_ENDPOINT = (".concurrency", ".timeout", ".attempts")
+"""What may change between two sittings of a run without making it another run: how far it goes and how fast."""
+
+
+@contextmanager
+def locked(out: Path) -> Iterator[None]:
+    """The directory, made where there is none, for this process alone. LockedError where another has it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise JournalError(f"{out} is a file; give a directory with --out.") from error
+    lock = FileLock(out / LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise LockedError(f"{out} is in use by another run. Wait for it to end, or give another directory with --out.") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def manifest(config: Mapping[str, Any], folder: Path, data: Mapping[str, str]) -> dict[str, Any]:
+    """What a run was made from. `data`: split → hash. Holds no secret: a config only names environment variables."""
+    packages = {name: version(name) for name in ("promptfront", "litellm", "numpy", "pydantic")}
+    return {"config": dict(config), "folder": str(folder), "data": dict(data), "versions": packages}
+
+
+def settle_manifest(out: Path, new: Mapping[str, Any], *, allow_changes: bool) -> bool:
+    """Write the manifest. Returns whether the directory held another run, which `allow_changes` says to go on from; JournalError else."""
+    path = out / MANIFEST
+    differ = different(read_json(path), new) if path.exists() else []
+    if differ and not allow_changes:
+        raise JournalError(
+            f"{out} holds a run with another config (what differs: {', '.join(differ[:5])}). Give another directory with --out, or "
+            "--resume to start over with the changed config here: paid calls that still fit are used again."
+        )
+    write_json(path, new)
+    return bool(differ)
+
+
+def different(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """The fields in which two manifests describe different runs."""
+    paths = changes(old["config"], new["config"])
+    found = [path for path in paths if not path.startswith(FREE) and not path.endswith(FREE_OF_ENDPOINT)]
+    return found + [f"the {split} examples" for split, digest in new["data"].items() if old["data"].get(split) != digest]
+
+
+def read_manifest(out: Path) -> dict[str, Any]:
+    """JournalError where the directory is none of a run."""
+    if not (out / MANIFEST).is_file():
+        raise JournalError(f"{out} is no run directory: it has no {MANIFEST}. Give the directory that `run` wrote to.")
+    return read_json(out / MANIFEST)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise JournalError(f"{path} cannot be read ({error}). Start in another directory with --out.") from error
+    if not isinstance(content, dict):
+        raise JournalError(f"{path} holds no JSON object. Start in another directory with --out.")
+    return content
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    _write(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_best(out: Path, components: Mapping[str, str]) -> None:
+    """`best/<component>.txt`, each text as it is; files of an earlier best go."""
+    folder = out / BEST
+    folder.mkdir(exist_ok=True)
+    for name, text in components.items():
+        _write(folder / f"{name}.txt", text)
+    for path in folder.glob("*.txt"):
+        if path.stem not in components:
+            path.unlink()
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all: whoever reads meets the old file or the new one."""
+    draft = path.with_name(path.name + ".new")
+    draft.write_text(text, encoding="utf-8", newline="")
+    draft.replace(path)
