@@ -46,9 +46,10 @@ RULE, CLUE = re.compile(r"rule-([a-z]+)"), re.compile(r"clue-([a-z]+)")
 SHOWN = re.compile(r'"([a-z]+)"\s*:\s*"[0-9a-f]{4}"')
 ASKED = re.compile(r"Parcel (\d+): ([a-z, ]+)\?")
 
-PARTIAL_OR_REFUSED = {"truncated": "length", "refused": "content_filter"}
+FINISH_REASONS = {"truncated": "length", "refused": "content_filter"}
 ERRORS: dict[str, tuple[int, str, str | None]] = {
     "rate_limit": (429, "Rate limit reached for requests", "rate_limit_exceeded"),
+    "quota": (429, "You exceeded your current quota", "insufficient_quota"),
     "server_error": (500, "The server had an error while processing your request", None),
     "overloaded": (503, "The engine is currently overloaded", None),
     "wrong_key": (401, "Incorrect API key provided: {key}", "invalid_api_key"),
@@ -62,7 +63,11 @@ ERRORS: dict[str, tuple[int, str, str | None]] = {
         "context_length_exceeded",
     ),
 }
-"""Fault → status, message, code. Further faults: hang, disconnect, garbage, html, truncated, refused."""
+"""Fault → status, message, code.
+
+Further faults: hang, disconnect, garbage and html (not the API's JSON), truncated, empty, refused (by a filter), declined (by the
+model, in OpenAI's own field), uncounted (no usage), no_choice.
+"""
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,7 @@ def chance(model: str, aspect: str, text: str) -> float:
     if world == "null":
         return 0.6
     rules = set(RULE.findall(text))
-    if aspect in {spoilt for rule, spoilt in SPOILS[name].items() if rule in rules}:
+    if aspect in {spoilt for rule, spoilt in SPOILS.get(name, {}).items() if rule in rules}:
         return 0.1
     strays = len(rules.difference(ASPECTS))
     if aspect in rules:
@@ -228,9 +233,7 @@ class Server:
         lines = [f"HTTP/1.1 {reply.status} Reply", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
         writer.write("\r\n".join(lines).encode() + reply.content)
 
-    async def route(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes, reader: asyncio.StreamReader
-    ) -> Reply | None:
+    async def route(self, method: str, path: str, headers: Mapping[str, str], body: bytes, reader: asyncio.StreamReader) -> Reply | None:
         if (method, path) == ("GET", "/stats"):
             return Reply(200, json.dumps(self.stats.report()).encode())
         if (method, path) == ("POST", "/reset"):
@@ -287,8 +290,7 @@ class Server:
         status, message, kind = ERRORS[fault]
         key = headers.get("authorization", "").removeprefix("Bearer ")
         content = {"error": {"message": message.format(key=key), "type": "error", "param": None, "code": kind}}
-        name, _, value = self.how.retry_after.rpartition(":")
-        extra = {name or "Retry-After": value} if fault == "rate_limit" and value else {}
+        extra = {"Retry-After": self.how.retry_after} if fault == "rate_limit" and self.how.retry_after else {}
         return Reply(status, json.dumps(content).encode(), extra)
 
     def completion(self, request: dict[str, Any], body: bytes, fault: str, number: int) -> Reply:
@@ -297,26 +299,27 @@ class Server:
         if request.get("temperature"):
             asked.append(request.get("seed", number))
         salt = hashlib.sha1(json.dumps(asked).encode()).hexdigest()
-        content = reflect(text, salt) if model.endswith("-reflect") else answer(model, text, salt)
-        if fault == "truncated":
+        content: str | None = reflect(text, salt) if model.endswith("-reflect") else answer(model, text, salt)
+        if fault == "truncated" and content:
             content = content[: len(content) // 2]
         elif fault in ("refused", "empty"):
             content = ""
-        tokens = len(text) // 4, len(content) // 4 + 1
+        elif fault == "declined":
+            content = None
+        message = {"role": "assistant", "content": content, "refusal": "I will not." if content is None else None}
+        tokens = len(text) // 4, len(content or "") // 4 + 1
         made = {
             "id": f"chatcmpl-{number}",
             "object": "chat.completion",
             "created": int(time.time()),
             "model": model,
-            "choices": [
-                {
-                    "index": 0,
-                    "finish_reason": PARTIAL_OR_REFUSED.get(fault, "stop"),
-                    "message": {"role": "assistant", "content": content},
-                }
-            ],
+            "choices": [{"index": 0, "finish_reason": FINISH_REASONS.get(fault, "stop"), "message": message}],
             "usage": {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)},
         }
+        if fault == "uncounted":
+            del made["usage"]
+        elif fault == "no_choice":
+            made["choices"] = []
         return Reply(200, json.dumps(made).encode(), paid=hashlib.sha1(body).hexdigest())
 
 

@@ -61,9 +61,7 @@ async def test_reflection_reads_clues_and_keeps_rules(standin: Standin) -> None:
 
 def test_models_disagree_and_examples_teach_a_little() -> None:
     assert chance("parcel-a", "zone", "rule-zone rule-shelf") > 0.9 > chance("parcel-b", "zone", "rule-zone rule-shelf")
-    assert (
-        chance("parcel-a", "zone", "") < chance("parcel-a", "zone", '{"zone": "01af"}') < chance("parcel-a", "zone", "rule-zone")
-    )
+    assert chance("parcel-a", "zone", "") < chance("parcel-a", "zone", '{"zone": "01af"}') < chance("parcel-a", "zone", "rule-zone")
     assert chance("null-a", "zone", "") == chance("null-a", "zone", "rule-zone")
 
 
