@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Mapping
 from functools import cache, cached_property
+from threading import Lock
 from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -33,12 +34,20 @@ RESERVED = frozenset(
 """Parameters that have a place of their own, or would break the promise of one request, one completion."""
 
 
-@cache
+_LOADING = Lock()
+
+
 def load() -> ModuleType:
     """LiteLLM, imported and quiet: no price list from the network, no `.env` read, no advertisements, nothing logged but errors.
 
     Takes 2 to 9 seconds the first time; inside an event loop, await `asyncio.to_thread(load)`.
     """
+    with _LOADING:
+        return _load()
+
+
+@cache
+def _load() -> ModuleType:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     os.environ.setdefault("LITELLM_MODE", "PRODUCTION")
     import litellm  # noqa: PLC0415
@@ -53,6 +62,10 @@ def load() -> ModuleType:
     litellm.completion(model="openai/none", messages=[{"role": "user", "content": "?"}], mock_response="!", **nowhere)
     module: ModuleType = litellm
     return module
+
+
+def _is_loaded() -> bool:
+    return _load.cache_info().currsize > 0
 
 
 class LiteLLMClient:
@@ -110,7 +123,7 @@ class LiteLLMClient:
         return Usage(tokens, self._max_tokens, self._usd(tokens, self._max_tokens))
 
     async def complete(self, request: Request) -> Completion:
-        litellm = load() if load.cache_info().currsize else await asyncio.to_thread(load)
+        litellm = load() if _is_loaded() else await asyncio.to_thread(load)
         arguments = self._arguments(request)
         _users().add(self)
         start = time.perf_counter()
@@ -128,7 +141,7 @@ class LiteLLMClient:
         """Closes the connections of this event loop once none of its clients needs them."""
         users = _users()
         users.discard(self)
-        if not users and load.cache_info().currsize:
+        if not users and _is_loaded():
             await _close_connections()
 
     @cached_property

@@ -8,7 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 import yaml
-from standin import ASPECTS, SEED_TEXT, Behaviour, Standin, chance, rows, running, write_project
+from parcels import ASPECTS, SEED_TEXT, chance, rows
+from standin import Behaviour, Standin, running, write_project
 
 import adapters
 from optimizer.config import Config
