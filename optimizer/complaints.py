@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from optimizer.nearest import near, nearest
+from adapters.nearest import near, nearest
 from optimizer.yamlsource import KeyPath
 
 _NOUNS = {

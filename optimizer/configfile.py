@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from adapters.nearest import nearest
 from optimizer.complaints import Complaint, complaints, spoken
 from optimizer.config import Config
 from optimizer.errors import ConfigError
-from optimizer.nearest import nearest
 from optimizer.yamlsource import KeyPath, YamlSource, read_yaml
 
 VERSION = 1

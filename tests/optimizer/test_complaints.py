@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from adapters.nearest import near, nearest
 from optimizer.complaints import complaints
-from optimizer.nearest import near, nearest
 
 
 class Block(BaseModel):

@@ -1,0 +1,43 @@
+"""`diff DIR A B`: two candidates beside each other."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from difflib import unified_diff
+
+from optimizer.cli.options import AsJson, CandidateName, RunFolder, emit
+
+STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def command(folder: RunFolder, a: CandidateName, b: CandidateName, as_json: AsJson = False) -> None:
+    """Show how two candidates differ, in their texts and in their scores on what both have met."""
+    from rich.console import Console
+
+    from optimizer.cli.reading import read_run
+    from optimizer.cli.scores import comparisons
+    from optimizer.report.console import say, show_table
+    from optimizer.report.words import points, signed
+
+    run = read_run(folder)
+    left, right = run.find(a), run.find(b)
+    changed = {name: list(lines) for name, lines in _changes(left.components, right.components)}
+    scores = list(comparisons(run.cells(left), run.cells(right)))
+    if as_json:
+        texts = {name: "\n".join(lines) for name, lines in changed.items()}
+        emit({"a": left.id, "b": right.id, "components": texts, "scores": [asdict(each) for each in scores]})
+        return
+    console = Console(highlight=False)
+    for line in (line for lines in changed.values() for line in lines):
+        say(console, line, style=STYLES.get(line[:1], ""))
+    rows = [
+        [each.objective, each.split, points(each.a), points(each.b), f"{signed(each.difference)} points", str(each.n)] for each in scores
+    ]
+    show_table(console, ("", "", left.id, right.id, "difference", "n"), rows)
+
+
+def _changes(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[tuple[str, Iterator[str]]]:
+    """The unified diff of every component that is not the same in both."""
+    for name in sorted(left.keys() | right.keys()):
+        before, after = left.get(name, ""), right.get(name, "")
+        if before != after:
+            yield name, unified_diff(before.split("\n"), after.split("\n"), f"a/{name}", f"b/{name}", lineterm="")

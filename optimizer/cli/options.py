@@ -1,0 +1,23 @@
+"""Options and arguments that several commands share, and how data leaves a command."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+ConfigFile = Annotated[Path, typer.Argument(metavar="CONFIG", help="The config, a YAML file.", show_default=False)]
+RunFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a run.", show_default=False)]
+CandidateName = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The beginning of an id, or seed, or best.", show_default=False)]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY.PATH=VALUE", help="Change a value of the config, as in budget.rollouts=400; may be repeated."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print data as JSON on stdout.")]
+NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show nothing but warnings and the result.")]
+
+
+def emit(data: Mapping[str, Any] | Sequence[Any]) -> None:
+    """Data for other programs, on stdout."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))

@@ -1,0 +1,102 @@
+"""What the reading commands know of a run: its candidates, as its journal holds them. No code of the user's is imported."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from adapters.nearest import nearest
+from optimizer.errors import ConfigError, JournalError
+from optimizer.frontier import non_dominated
+from optimizer.journal import CellRow, Journal
+from optimizer.rundir import RESULT, read_json
+
+
+@dataclass(frozen=True)
+class Listed:
+    """`objectives`: means on val, empty for a candidate that was not accepted; `born`: the job that made it, 0 for the seed."""
+
+    id: str
+    components: Mapping[str, str]
+    parents: Sequence[str]
+    proposer: str
+    born: int
+    outcome: str
+    objectives: Mapping[str, float]
+    on_frontier: bool
+    best: bool
+
+    @property
+    def story(self) -> str:
+        """How it came about and what it is, in a line."""
+        made = "the seed" if self.outcome == "seed" else f"{self.outcome}, made by {self.proposer} in job {self.born}"
+        return made + ", best" * self.best + ", on the frontier" * self.on_frontier
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """A run as far as it has got, its candidates in order of birth."""
+
+    folder: Path
+    candidates: Sequence[Listed]
+
+    def find(self, name: str) -> Listed:
+        """By the words seed or best, or by the beginning of an id. Raises ConfigError where that is none, or more than one."""
+        if name == "seed":
+            return self.candidates[0]
+        found = [c for c in self.candidates if (c.best if name == "best" else c.id.startswith(name))]
+        if len(found) > 1:
+            raise ConfigError(f"{name!r} begins {len(found)} ids: {', '.join(c.id for c in found[:5])}; give more of it")
+        if not found:
+            names = ["seed", "best", *(c.id for c in self.candidates)]
+            raise ConfigError(f"{self.folder} has no candidate {name!r}{nearest(name, names)}")
+        return found[0]
+
+    def ancestors(self, candidate: Listed) -> list[Listed]:
+        """Its parents, their parents and so on, in order of birth."""
+        wanted = set(candidate.parents)
+        for each in reversed(self.candidates):
+            if each.id in wanted:
+                wanted |= set(each.parents)
+        return [each for each in self.candidates if each.id in wanted]
+
+    def cells(self, candidate: Listed) -> list[CellRow]:
+        with closing(Journal.read(self.folder)) as journal:
+            return journal.cells(candidate.id)
+
+
+def read_run(folder: Path) -> RunRecord:
+    """Also while the run goes on. Raises JournalError where the directory is none of a run, or of one that has no candidate yet."""
+    with closing(Journal.read(folder)) as journal:
+        rows = journal.candidates()
+        commits = [body for _, _, body in journal.decisions("commit")]
+    if not rows:
+        raise JournalError(
+            f"{folder} has no candidate yet: its seed was not scored to the end. Go on with: python -m optimizer resume {folder}"
+        )
+    objectives = {body["candidate"]: body["objectives"] for body in commits if body["objectives"]}
+    frontier, best = _frontier(objectives), _best(folder, objectives)
+    listed = [
+        Listed(**vars(row), objectives=objectives.get(row.id, {}), on_frontier=row.id in frontier, best=row.id == best) for row in rows
+    ]
+    return RunRecord(folder, listed)
+
+
+def _frontier(objectives: Mapping[str, Mapping[str, float]]) -> set[str]:
+    names = sorted({name for means in objectives.values() for name in means})
+    values = np.array([[means.get(name, np.nan) for name in names] for means in objectives.values()])
+    return {candidate for candidate, free in zip(objectives, non_dominated(values), strict=True) if free} if objectives else set()
+
+
+def _best(folder: Path, objectives: Mapping[str, Mapping[str, float]]) -> str | None:
+    """The best of the result; while there is none, the highest mean on val so far."""
+    if (folder / RESULT).exists():
+        best: str = read_json(folder / RESULT)["best"]["id"]
+        return best
+    return max(objectives, key=lambda candidate: mean(objectives[candidate]), default=None)
+
+
+def mean(objectives: Mapping[str, float]) -> float:
+    return sum(objectives.values()) / len(objectives)

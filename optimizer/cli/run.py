@@ -1,0 +1,35 @@
+"""`run CONFIG`: begin a run, or go on with it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from optimizer.cli.options import AsJson, ConfigFile, NoProgress, Overrides
+
+
+def command(
+    config: ConfigFile,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="The run's directory; without it runs/<name>.")] = None,
+    overrides: Overrides = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on in DIR although the config has changed.")] = False,
+    require_improvement: Annotated[
+        bool, typer.Option("--require-improvement", help="Exit with 5 unless the best is surely better than the seed.")
+    ] = False,
+    as_json: AsJson = False,
+    no_progress: NoProgress = False,
+) -> None:
+    """Search for better prompts. The same command again goes on where it was."""
+    from optimizer.cli.sitting import sit
+    from optimizer.configfile import load_config
+
+    loaded = load_config(config, overrides or ())
+    sit(
+        loaded.config,
+        loaded.folder,
+        out or Path("runs") / loaded.config.name,
+        allow_changes=resume,
+        require_improvement=require_improvement,
+        as_json=as_json,
+        quiet=no_progress,
+    )

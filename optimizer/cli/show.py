@@ -1,0 +1,33 @@
+"""`show DIR CANDIDATE`: one candidate, where it came from and how it did."""
+
+from dataclasses import asdict
+
+from optimizer.cli.options import AsJson, CandidateName, RunFolder, emit
+
+
+def command(folder: RunFolder, candidate: CandidateName, as_json: AsJson = False) -> None:
+    """Show a candidate's texts, its lineage and its scores."""
+    from rich.console import Console
+
+    from optimizer.cli.reading import read_run
+    from optimizer.cli.scores import summaries
+    from optimizer.report.console import say, show_table
+    from optimizer.report.words import points
+
+    run = read_run(folder)
+    found = run.find(candidate)
+    ancestors = run.ancestors(found)
+    scores = list(summaries(run.cells(found)))
+    if as_json:
+        emit({**asdict(found), "lineage": [each.id for each in ancestors], "scores": [asdict(each) for each in scores]})
+        return
+    console = Console(highlight=False)
+    say(console, f"{found.id}: {found.story}", style="bold")
+    for each in ancestors:
+        say(console, f"from {each.id}: {each.story}")
+    for name, text in found.components.items():
+        say(console, f"\n{name}", style="bold")
+        say(console, text)
+    say(console, "\nscores", style="bold")
+    rows = [[each.objective, each.split, points(each.mean), str(each.scored), str(each.failed)] for each in scores]
+    show_table(console, ("", "", "mean", "scored", "failed"), rows)

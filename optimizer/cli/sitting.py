@@ -1,0 +1,97 @@
+"""One sitting of a run: prepared, watched, interruptible, reported."""
+
+import asyncio
+import shlex
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from optimizer.build import Prepared, prepare
+from optimizer.cli.options import emit
+from optimizer.config import Config
+from optimizer.configfile import config_from_manifest
+from optimizer.errors import RequirementError, StoppedError
+from optimizer.events import Warned
+from optimizer.report.console import say
+from optimizer.report.progress import Watcher, watched
+from optimizer.report.terminal import show_result
+from optimizer.run import run
+from optimizer.rundir import MANIFEST, read_manifest
+
+STOPPING = "stopping: the calls under way are waited for, since they are paid for; once more to stop at once"
+
+
+def sit(
+    config: Config,
+    folder: Path,
+    out: Path,
+    *,
+    allow_changes: bool = False,
+    require_improvement: bool = False,
+    as_json: bool = False,
+    quiet: bool = False,
+) -> None:
+    """`folder`: where the config's paths start; `out`: the run directory. Raises StoppedError after Ctrl-C or SIGTERM."""
+    console = Console(stderr=True, highlight=False)
+
+    async def stoppable(prepared: Prepared, watcher: Watcher) -> dict[str, Any]:
+        with _brake(lambda: say(console, STOPPING)):
+            return await run(prepared, out, watcher, allow_changes=allow_changes)
+
+    try:
+        with watched(console, config.budget, quiet=quiet) as watcher:
+            prepared = prepare(config, folder, watcher.retried)
+            for warning in prepared.warnings:
+                watcher(Warned(warning))
+            result = asyncio.run(stoppable(prepared, watcher))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        raise StoppedError(_way_back(out)) from None
+    show_result(result, out, console)
+    if as_json:
+        emit(result)
+    if require_improvement and result["verdict"] != "improved":
+        raise RequirementError(f"an improvement was required, and the verdict is: {result['verdict']}")
+
+
+def recorded(out: Path) -> tuple[Config, Path]:
+    """The config of a run directory, and the folder that its paths start from."""
+    manifest = read_manifest(out)
+    return config_from_manifest(manifest["config"]), Path(manifest["folder"])
+
+
+def _way_back(out: Path) -> str:
+    if not (out / MANIFEST).exists():
+        return "interrupted before the run began"
+    return f"interrupted: state kept in {out}; continue with: python -m optimizer resume {shlex.quote(str(out))}"
+
+
+@contextmanager
+def _brake(tell: Callable[[], None]) -> Iterator[None]:
+    """Inside, the first Ctrl-C or SIGTERM cancels this task, which keeps what is paid for; a second one ends it there and then."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    pressed = False
+
+    def stop() -> None:
+        tell()
+        if task is not None:
+            task.cancel()
+
+    def press(*_: object) -> None:
+        nonlocal pressed
+        if pressed:
+            raise KeyboardInterrupt
+        pressed = True
+        loop.call_soon_threadsafe(stop)
+
+    # A signal that the process was started to ignore, as in the background of a script, stays ignored.
+    heeded = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, press) for each in heeded}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,0 +1,51 @@
+"""What a run can cost, before it costs anything."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+from adapters.answer import Usage
+from optimizer.build import Prepared
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`examples`: by split; `limits`: the budget's, by name; `seed` and `report`: rollouts that come before and after the search.
+
+    `rollout`: the most that one rollout of the seed can use, its `usd` None where a price is unknown; proposals may be longer.
+    """
+
+    examples: Mapping[str, int]
+    limits: Mapping[str, float]
+    seed: int
+    report: int
+    rollout: Usage
+
+    @property
+    def usd(self) -> float | None:
+        """The most that the run can cost in dollars; None where nothing bounds it. Without a limit on money, proposals that are longer
+        than the seed, and reflection, come on top."""
+        if "usd" in self.limits:
+            return self.limits["usd"]
+        rollouts = self.limits.get("rollouts", self.limits.get("calls"))
+        return None if rollouts is None or self.rollout.usd is None else rollouts * self.rollout.usd
+
+
+def plan(prepared: Prepared) -> Plan:
+    """Calls nothing."""
+    data, models = prepared.data, len(prepared.models)
+    examples = {"train": len(data.train), "val": len(data.val), "test": len(prepared.test)}
+    limits = {name: limit for name, limit in prepared.config.budget if limit is not None}
+    cells = [
+        reduce(add, (model.client.ceiling(request) for request in prepared.adapter.requests(prepared.seed, example)), Usage())
+        for model in prepared.models
+        for example in data.val
+    ]
+    unpriced = any(cell.usd is None for cell in cells)
+    dearest = Usage(
+        max(cell.input_tokens for cell in cells),
+        max(cell.output_tokens for cell in cells),
+        None if unpriced else max(cell.usd or 0.0 for cell in cells),
+    )
+    return Plan(examples, limits, models * examples["val"], 2 * models * examples["test"], dearest)

@@ -1,0 +1,67 @@
+"""The result, for the person who waited for it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from optimizer.report.console import say, show_table
+from optimizer.report.words import UNKNOWN, count, duration, interval, money, points, signed
+from scoring.improvement import Difference, verdict
+
+SPLITS = {
+    "test": "never seen by the search",
+    "val": "where the best was selected, which flatters it: give the data a test split for a number to rely on",
+}
+VERDICTS = {
+    "improved": "Improved",
+    "worse": "Worse than the seed",
+    "not distinguishable": "Not distinguishable from the seed",
+}
+
+
+def show_result(result: Mapping[str, Any], out: Path, console: Console) -> None:
+    """`result`: what `run` returns and `result.json` holds; `out`: the run directory."""
+    say(console, headline(result), style="bold")
+    rows = [_row(name, fields) for name, fields in {"overall": result["overall"], **result["objectives"]}.items()]
+    show_table(console, ("", "seed", "best", "difference", "95% interval", "n", "verdict"), rows)
+    for line in _account(result, out):
+        say(console, line)
+
+
+def headline(result: Mapping[str, Any]) -> str:
+    """What came of the run, in a sentence or two."""
+    overall, split = result["overall"], result["split"]
+    if result["best"]["id"] == result["seed"]["id"]:
+        return "The seed is the best that was found: no candidate did better on val."
+    if overall["n"] == 0:
+        return f"Nothing is known: no {split} example has an answer of both the seed and the best."
+    gain = f"{_gain(overall)} (95% interval {interval(overall['low'], overall['high'])})"
+    return f"{VERDICTS[result['verdict']]}: {gain} on {count(overall['n'], f'{split} example')}, {SPLITS[split]}."
+
+
+def _row(name: str, fields: Mapping[str, Any]) -> list[str]:
+    words = verdict(Difference(**fields)) if fields["n"] else UNKNOWN
+    ends = interval(fields["low"], fields["high"])
+    return [name, points(fields["seed"]), points(fields["best"]), _gain(fields), ends, str(fields["n"]), words]
+
+
+def _gain(fields: Mapping[str, Any]) -> str:
+    return UNKNOWN if fields["difference"] is None else f"{signed(fields['difference'])} points"
+
+
+def _account(result: Mapping[str, Any], out: Path) -> list[str]:
+    spent, failed = result["spent"], result["failed_cells"]
+    tokens = f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out"
+    work = [count(spent["rollouts"], "rollout"), f"{count(spent['calls'], 'call')} (and {spent['cached']:,} from memory)", tokens]
+    lines = [
+        f"stopped by: {result['stopped_by']}",
+        f"spent: {', '.join([*work, money(spent['usd']), duration(spent['seconds'])])}",
+        f"frontier: {count(len(result['frontier']), 'candidate')}; see: python -m optimizer front {out}",
+        f"files: {out / 'result.json'}, {out / 'best'}",
+    ]
+    if failed:
+        kinds = ", ".join(f"{n:,} {kind}" for kind, n in failed.items())
+        lines.insert(2, f"failed cells: {kinds}; they count for nobody")
+    return lines

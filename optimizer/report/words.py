@@ -1,0 +1,57 @@
+"""Numbers and texts as people read them."""
+
+import unicodedata
+
+UNKNOWN = "–"
+"""A value that is not there: never a zero."""
+
+
+def points(value: float | None) -> str:
+    """A score of 0..1 in per cent: `41.2`."""
+    return UNKNOWN if value is None else f"{value * 100:.1f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference of scores in points: `+12.3`."""
+    return UNKNOWN if value is None else f"{round(value * 100, 1) + 0.0:+.1f}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    return UNKNOWN if low is None or high is None else f"{signed(low)} to {signed(high)}"
+
+
+def count(n: int, noun: str) -> str:
+    """`1 call`, `12,345 calls`."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def money(usd: float | None) -> str:
+    """Cents, or two digits of less: a thousandth of a cent is not nothing."""
+    if usd is None:
+        return "price unknown"
+    return f"${usd:.2f}" if usd == 0 or usd >= 0.1 else f"${usd:.2g}"
+
+
+def duration(seconds: float) -> str:
+    """`4.2 s`, `42 s`, `3 min 20 s`, `2 h 05 min`."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def visible(text: str) -> str:
+    """The text with everything that a terminal would obey, or not show, written out: escape sequences, carriage returns, marks that
+    turn the reading direction. Line ends and tabs stay."""
+    return "".join(char if char in "\n\t" or unicodedata.category(char) not in _HIDDEN else _spelled(char) for char in text)
+
+
+_HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _spelled(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
