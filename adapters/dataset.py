@@ -97,13 +97,13 @@ def _row(record: Record, columns: _Columns) -> Row:
 
 def _nested(record: Record, columns: _Columns) -> tuple[Mapping[str, Any], dict[str, Any]]:
     """The inputs of a row with an object `inputs`. There are no further columns: one is most likely misspelt."""
+    inputs = _object(record, "inputs")
+    if not inputs:
+        raise DatasetError(f"{record.place}: `inputs` is empty; an example has at least one input")
     parts = columns.parts | {"inputs"}
     for name in record.fields:
         if name not in parts:
             raise DatasetError(f"{record.place}: unknown field {name!r}{nearest(name, sorted(parts))}")
-    inputs = _object(record, "inputs")
-    if not inputs:
-        raise DatasetError(f"{record.place}: `inputs` is empty; an example has at least one input")
     return inputs, {}
 
 

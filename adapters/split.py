@@ -81,7 +81,7 @@ class Shares:
 
     def __post_init__(self) -> None:
         total = self.train + self.val + self.test
-        if min(self.train, self.val) <= 0 or self.test < 0 or abs(total - 1) > 1e-6:
+        if not (self.train > 0 and self.val > 0 and self.test >= 0 and abs(total - 1) <= 1e-6):
             raise ValueError(
                 f"shares of train {self.train:g}, val {self.val:g} and test {self.test:g}: "
                 "train and val have to be above 0, and all add up to 1"

@@ -13,7 +13,8 @@ class TemplateError(ValueError):
 
 
 class Template:
-    """`{name}` stands for a value, `{{` and `}}` for braces. A name is any text without braces. Raises TemplateError."""
+    """`{name}` stands for a value, `{{` and `}}` for braces. A name is any text without braces and double quotes.
+    Raises TemplateError."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -72,7 +73,7 @@ def spell(value: object) -> str:
 
 def _checked(token: re.Match[str], source: str) -> str:
     name = token[1]
-    if name and name == name.strip() and "\n" not in name:
+    if name and name == name.strip() and not {'"', "\n"} & set(name):
         return name
     line = source.count("\n", 0, token.start()) + 1
     column = token.start() - source.rfind("\n", 0, token.start())

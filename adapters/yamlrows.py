@@ -33,8 +33,9 @@ def yaml_rows(text: str) -> Iterator[tuple[int, Any]]:
             yield node.start_mark.line + 1, loader.construct_object(node, deep=True)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
+        problem = f"{error.context} {error.problem}" if str(error.problem).startswith("but ") else error.problem
         place = f"{mark.line + 1}:{mark.column + 1}:" if mark else ""
-        raise YamlRowsError(f"{place} not YAML that can be read: {error.problem}") from None
+        raise YamlRowsError(f"{place} not YAML that can be read: {problem}") from None
     except yaml.YAMLError as error:
         raise YamlRowsError(f" not YAML that can be read: {error}") from None
     except RecursionError:
