@@ -42,6 +42,7 @@ CAUSES = {
     "TimeoutError": ErrorKind.TIMEOUT,
     "InvalidURL": ErrorKind.BAD_REQUEST,
     "UnsupportedProtocol": ErrorKind.BAD_REQUEST,
+    "NonHttpUrlClientError": ErrorKind.BAD_REQUEST,
     "TransportError": ErrorKind.CONNECTION,
     "ClientConnectionError": ErrorKind.CONNECTION,
     "ConnectionError": ErrorKind.CONNECTION,
@@ -59,9 +60,8 @@ CLASSES = {
     "BadRequestError": ErrorKind.BAD_REQUEST,
     "NotFoundError": ErrorKind.BAD_REQUEST,
     "UnprocessableEntityError": ErrorKind.BAD_REQUEST,
-    "ValueError": ErrorKind.BAD_REQUEST,
 }
-"""The name of LiteLLM's own class, or of one of its bases (openai)."""
+"""The name of a class among the causes that says less, or of one of its bases (LiteLLM, openai)."""
 
 UNTOLD = frozenset({ErrorKind.CONNECTION, ErrorKind.BAD_REQUEST})
 """Kinds of cause that LiteLLM's message says nothing of."""
@@ -75,7 +75,7 @@ def explain(error: BaseException, model: str, key_variables: Sequence[str], addr
     """The ModelError for what LiteLLM raised. `key_variables`: where the key was looked for; `address`: where the call went."""
     causes = list(_causes(error))
     kind, status = _kind(causes), _status(causes)
-    text = scrub(_text(causes), key_variables)
+    text = scrub(_text(causes), key_variables).removesuffix(".")
     if kind is ErrorKind.AUTH:
         where = " or ".join(key_variables) or "the provider's usual environment variable"
         text = f"{text}; check the key in {where}"
@@ -150,9 +150,9 @@ def _kind(causes: Sequence[BaseException]) -> ErrorKind:
         return kind
     status = _status(causes)
     if status is None:
-        if (kind := _named(causes, CAUSES) or _named(causes[:1], CLASSES)) is not None:
+        if (kind := _named(causes, CAUSES) or _named(causes, CLASSES)) is not None:
             return kind
-        status = getattr(causes[0], "status_code", 500)
+        status = int(getattr(causes[0], "status_code", 400))  # without one, it was refused before it was sent
     return STATUSES.get(status, ErrorKind.BAD_REQUEST if 400 <= status < 500 else ErrorKind.SERVER_ERROR)
 
 
