@@ -21,7 +21,7 @@ def show_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[s
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for head in heads:
-        table.add_column(head, overflow="fold")
+        table.add_column(Text(visible(head)), overflow="fold")
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
     console.print(table)

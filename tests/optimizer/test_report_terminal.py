@@ -1,0 +1,120 @@
+"""The result's face."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from optimizer.report.console import say, show_table
+from optimizer.report.terminal import headline, show_result
+
+OUT = Path("runs/tickets")
+
+
+def fields(seed: float, best: float, low: float, high: float, n: int = 40) -> dict[str, Any]:
+    return {"seed": seed, "best": best, "difference": best - seed, "low": low, "high": high, "relative": 0.1, "n": n}
+
+
+NOTHING = {"seed": None, "best": None, "difference": None, "low": None, "high": None, "relative": None, "n": 0}
+
+
+def result(**changes: Any) -> dict[str, Any]:
+    return {
+        "verdict": "improved",
+        "split": "test",
+        "stopped_by": "rollouts",
+        "seed": {"id": "aaaa", "components": {"instructions": "Do."}},
+        "best": {"id": "bbbb", "components": {"instructions": "Do it."}},
+        "overall": fields(0.412, 0.535, 0.04, 0.201),
+        "objectives": {"small:template": fields(0.4, 0.55, -0.01, 0.2), "large:[bold]x": fields(0.5, 0.4, -0.2, -0.01)},
+        "frontier": [{"id": "bbbb", "components": {}, "objectives": {}}],
+        "spent": {
+            "rollouts": 600,
+            "calls": 580,
+            "cached": 20,
+            "input_tokens": 120_000,
+            "output_tokens": 4_000,
+            "usd": 0.1234,
+            "seconds": 200.0,
+        },
+        "failed_cells": {},
+        **changes,
+    }
+
+
+def shown(content: dict[str, Any], *, width: int = 100, terminal: bool = True) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None, highlight=False)
+    show_result(content, OUT, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_table_on_a_terminal() -> None:
+    text = shown(result())
+    lines = text.splitlines()
+    assert "Improved: +12.3 points (95% interval +4.0 to +20.1) on 40 test examples, never seen by the search." in " ".join(text.split())
+    rows = {line.split("  ")[0]: line.split() for line in lines}
+    assert rows["overall"] == ["overall", "41.2", "53.5", "+12.3", "points", "+4.0", "to", "+20.1", "40", "improved"]
+    assert rows["small:template"][-2:] == ["not", "distinguishable"]
+    assert rows["large:[bold]x"][-1] == "worse"
+    assert "spent: 600 rollouts, 580 calls (and 20 from memory), 120,000 tokens in, 4,000 out, $0.12, 3 min 20 s" in text.replace("\n", " ")
+    assert "stopped by: rollouts" in lines
+    assert "frontier: 1 candidate; see: python -m optimizer front runs/tickets" in lines
+    assert "files: runs/tickets/result.json, runs/tickets/best" in lines
+    assert "failed" not in text
+
+
+@pytest.mark.parametrize(("width", "terminal"), [(200, False), (40, False), (50, True)])
+def test_lines_where_a_table_has_no_room_or_no_reader(width: int, terminal: bool) -> None:
+    text = shown(result(), width=width, terminal=terminal)
+    whole = " ".join(text.split())
+    assert "overall: seed 41.2, best 53.5, difference +12.3 points, 95% interval +4.0 to +20.1, n 40, verdict improved" in whole
+    assert (
+        terminal
+        or "overall: seed 41.2, best 53.5, difference +12.3 points, 95% interval +4.0 to +20.1, n 40, verdict improved" in text.splitlines()
+    )
+
+
+def test_that_the_seed_won_is_said_plainly() -> None:
+    seed = {"id": "aaaa", "components": {"instructions": "Do."}}
+    assert (
+        headline(result(best=seed, verdict="not distinguishable")) == "The seed is the best that was found: no candidate did better on val."
+    )
+
+
+def test_a_result_on_val_is_called_flattering() -> None:
+    told = headline(result(split="val", verdict="not distinguishable", overall=fields(0.4, 0.5, -0.1, 0.2)))
+    assert told.startswith(
+        "Not distinguishable from the seed: +10.0 points (95% interval -10.0 to +20.0) on 40 val examples, where the best was selected"
+    )
+
+
+def test_that_the_best_is_worse_is_said() -> None:
+    assert headline(result(verdict="worse", overall=fields(0.5, 0.4, -0.2, -0.01, n=1))).startswith("Worse than the seed: -10.0 points")
+
+
+def test_a_value_that_is_not_there_is_no_zero() -> None:
+    text = shown(result(overall=NOTHING, objectives={"small:template": NOTHING}, verdict="not distinguishable"), terminal=False)
+    assert "Nothing is known: no test example has an answer of both the seed and the best." in text
+    assert "small:template: seed –, best –, difference –, 95% interval –, n 0, verdict –" in text
+
+
+def test_failures_and_unknown_prices_are_told() -> None:
+    spent = {**result()["spent"], "usd": None}
+    text = shown(result(failed_cells={"rate_limit": 2, "timeout": 1}, spent=spent), terminal=False)
+    assert "failed cells: 2 rate_limit, 1 timeout; they count for nobody" in text
+    assert "price unknown" in text
+
+
+def test_texts_are_never_obeyed() -> None:
+    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None, highlight=False)
+    say(console, "[bold]x[/bold] \x1b[31m :smile:")
+    show_table(console, ("", "[red]head"), [("[link=x]a", "\x1b]0;title\x07")])
+    assert isinstance(console.file, io.StringIO)
+    text = console.file.getvalue()
+    assert "\x1b" not in text
+    assert r"[bold]x[/bold] \x1b[31m :smile:" in text
+    assert "[red]head" in text
+    assert r"[link=x]a  \x1b]0;title\x07" in text
