@@ -174,19 +174,17 @@ def _deal(examples: Sequence[Example], shares: Shares, seed: int) -> dict[Part, 
         )
     strata = {example.id: canonical(example.expected) if shares.stratify else "" for example in examples}
     lacking = _targets(Counter(strata.values()), shares, seed)
+    lacking_in_all = {part: sum(stratum[part] for stratum in lacking.values()) for part in shares.of}
     units.sort(key=lambda unit: (-len(unit), digest(seed, unit[0].id, length=32)))
     for index, unit in enumerate(units):
         empty = [part for part in shares.of if not parts[part]]
         open_to = empty if len(empty) == len(units) - index else list(shares.of)
-        part = max(open_to, key=lambda part: (sum(lacking[strata[e.id]][part] for e in unit), _lack(lacking, part)))
+        part = max(open_to, key=lambda part: (sum(lacking[strata[e.id]][part] for e in unit), lacking_in_all[part]))
         parts[part] += unit
+        lacking_in_all[part] -= len(unit)
         for example in unit:
             lacking[strata[example.id]][part] -= 1
     return parts
-
-
-def _lack(lacking: dict[str, dict[Part, int]], part: Part) -> int:
-    return sum(stratum[part] for stratum in lacking.values())
 
 
 def _units(examples: Sequence[Example]) -> list[list[Example]]:
