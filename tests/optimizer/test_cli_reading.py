@@ -1,0 +1,199 @@
+"""The commands that read a run's directory: front, show, diff."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Command, commander
+from rich.console import Console
+
+from optimizer.journal import CandidateRow, CellRow, Journal
+
+SEED, WORSE, GOOD, ODD = "aa11", "ab22", "bb33", "cc44"
+TEXTS = {
+    SEED: {"instructions": "Do it.\nWell.", "demonstrations": ""},
+    WORSE: {"instructions": "Do.", "demonstrations": ""},
+    GOOD: {"instructions": "Do it.\nVery well.\x1b[31m", "demonstrations": "{}"},
+    ODD: {"instructions": "[bold]Odd[/bold]", "demonstrations": "{}"},
+}
+MEANS = {
+    SEED: {"m:template": 0.5, "m:brevity": 0.25},
+    GOOD: {"m:template": 0.75, "m:brevity": 0.5},
+    ODD: {"m:template": 0.5, "m:brevity": 1.0},
+}
+
+
+def cell(candidate: str, example: str, template: float | None, split: str = "val", model: str = "m") -> CellRow:
+    """`template` None: the cell failed."""
+    body: dict[str, Any] = {"text": "x"} if template is None else {"text": "x", "values": {"template": template, "brevity": 0.5}}
+    return CellRow(candidate, example, model, 0, split, "timeout" if template is None else None, body)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    journal = Journal.write(tmp_path)
+    rows = [
+        (SEED, [], "seed", 0, "seed"),
+        (WORSE, [SEED], "demos", 1, "rejected"),
+        (GOOD, [SEED], "reflection", 2, "accepted"),
+        (ODD, [GOOD, SEED], "merge", 3, "accepted"),
+    ]
+    for id_, parents, proposer, born, outcome in rows:
+        journal.add_candidate(CandidateRow(id_, TEXTS[id_], parents, proposer, born, outcome))
+        journal.decide(born, "commit", {"candidate": id_, "objectives": MEANS.get(id_, {})})
+    journal.decide(4, "commit", {"candidate": None, "objectives": {}})
+    journal.add_cells([cell(SEED, "v1", 1.0), cell(SEED, "v2", 0.0), cell(SEED, "v3", None), cell(SEED, "t1", 0.0, "train")])
+    journal.add_cells([cell(GOOD, "v1", 1.0), cell(GOOD, "v2", 0.5), cell(GOOD, "v3", 0.0), cell(WORSE, "t1", 0.25, "train")])
+    journal.add_cells([cell(ODD, "v1", None), cell(ODD, "v2", None, model="n")])
+    journal.close()
+    return tmp_path
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    return commander(capsys, monkeypatch)
+
+
+def test_front_lists_who_is_not_dominated(folder: Path, command: Command) -> None:
+    ran = command("front", folder)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "bb33: m:brevity 50.0, m:template 75.0, by reflection, job 2, parents aa11",
+        "cc44: m:brevity 100.0, m:template 50.0, best, by merge, job 3, parents bb33 aa11",
+    ]
+
+
+def test_front_lists_all_on_demand(folder: Path, command: Command) -> None:
+    told = dict(line.split(": ", 1) for line in command("front", folder, "--all").out.splitlines())
+    assert list(told) == [SEED, WORSE, GOOD, ODD]
+    assert told[SEED] == "m:brevity 25.0, m:template 50.0, seed, by seed, job 0"
+    assert told[WORSE] == "m:brevity –, m:template –, rejected, by demos, job 1, parents aa11"
+    assert told[ODD].startswith("m:brevity 100.0, m:template 50.0, best, frontier, by merge")
+
+
+def test_front_for_other_programs(folder: Path, command: Command) -> None:
+    ran = command("front", folder, "--json")
+    listed = json.loads(ran.out)
+    assert ran.err == ""
+    assert [each["id"] for each in listed] == [GOOD, ODD]
+    assert listed[0]["components"] == TEXTS[GOOD]
+    assert listed[1]["objectives"] == MEANS[ODD]
+    assert [each["best"] for each in listed] == [False, True]
+
+
+def test_the_results_best_comes_before_the_best_so_far(folder: Path, command: Command) -> None:
+    (folder / "result.json").write_text(json.dumps({"best": {"id": GOOD}}))
+    assert [each["best"] for each in json.loads(command("front", folder, "--json").out)] == [True, False]
+    assert command("show", folder, "best").out.startswith("bb33: accepted, made by reflection in job 2, best, on the frontier")
+
+
+def test_show_tells_texts_lineage_and_scores(folder: Path, command: Command) -> None:
+    ran = command("show", folder, "bb")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "bb33: accepted, made by reflection in job 2, on the frontier",
+        "from aa11: the seed",
+        "",
+        "demonstrations",
+        "{}",
+        "",
+        "instructions",
+        "Do it.",
+        "Very well.\\x1b[31m",
+        "",
+        "scores",
+        "m:brevity: val, mean 50.0, scored 3, failed 0",
+        "m:template: val, mean 50.0, scored 3, failed 0",
+    ]
+
+
+def test_show_for_other_programs(folder: Path, command: Command) -> None:
+    found = json.loads(command("show", folder, "seed", "--json").out)
+    assert found["id"] == SEED
+    assert found["lineage"] == []
+    assert {"split": "val", "objective": "m:template", "mean": 0.5, "scored": 2, "failed": 1} in found["scores"]
+    assert {"split": "train", "objective": "m:template", "mean": 0.0, "scored": 1, "failed": 0} in found["scores"]
+    odd = json.loads(command("show", folder, "best", "--json").out)
+    assert odd["lineage"] == [SEED, GOOD]
+    assert odd["scores"] == [
+        {"split": "val", "objective": "m", "mean": None, "scored": 0, "failed": 1},
+        {"split": "val", "objective": "n", "mean": None, "scored": 0, "failed": 1},
+    ]
+
+
+def test_markup_in_texts_is_shown_not_obeyed(folder: Path, command: Command) -> None:
+    assert "[bold]Odd[/bold]" in command("show", folder, ODD).out
+
+
+def test_diff_compares_texts_and_what_both_have_met(folder: Path, command: Command) -> None:
+    ran = command("diff", folder, "seed", "bb33")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "--- a/demonstrations",
+        "+++ b/demonstrations",
+        "@@ -1 +1 @@",
+        "-",
+        "+{}",
+        "--- a/instructions",
+        "+++ b/instructions",
+        "@@ -1,2 +1,2 @@",
+        " Do it.",
+        "-Well.",
+        "+Very well.\\x1b[31m",
+        "m:brevity: val, aa11 50.0, bb33 50.0, difference +0.0 points, n 2",
+        "m:template: val, aa11 50.0, bb33 75.0, difference +25.0 points, n 2",
+    ]
+
+
+def test_diff_for_other_programs(folder: Path, command: Command) -> None:
+    found = json.loads(command("diff", folder, "seed", "ab22", "--json").out)
+    assert found["components"] == {"instructions": "--- a/instructions\n+++ b/instructions\n@@ -1,2 +1 @@\n-Do it.\n-Well.\n+Do."}
+    assert [(each["split"], each["objective"], each["difference"], each["n"]) for each in found["scores"]] == [
+        ("train", "m:brevity", 0.0, 1),
+        ("train", "m:template", 0.25, 1),
+    ]
+
+
+def test_a_diff_is_coloured_on_a_terminal(folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = io.StringIO()
+    monkeypatch.setattr(
+        "rich.console.Console", lambda **_: Console(file=file, force_terminal=True, color_system="standard", highlight=False)
+    )
+    assert command("diff", folder, "seed", "bb33").code == 0
+    assert "\x1b[31m-Well.\x1b[0m" in file.getvalue()
+    assert "\x1b[32m+Very well." in file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("bset", "has no candidate 'bset'; did you mean 'best'?"),
+        ("bb34", "has no candidate 'bb34'; did you mean 'bb33'?"),
+        ("zz", "has no candidate 'zz'; there is seed, best, aa11, ab22, bb33, cc44"),
+        ("a", "'a' begins 2 ids: aa11, ab22; give more of it"),
+    ],
+)
+def test_unknown_candidates(folder: Path, command: Command, name: str, message: str) -> None:
+    for arguments in (("show", folder, name), ("diff", folder, "seed", name)):
+        ran = command(*arguments)
+        assert ran.code == 2
+        assert ran.out == ""
+        assert message in ran.err
+        assert "Traceback" not in ran.err
+
+
+def test_a_run_that_has_no_candidate_yet(tmp_path: Path, command: Command) -> None:
+    Journal.write(tmp_path).close()
+    ran = command("front", tmp_path)
+    assert ran.code == 2
+    assert "has no candidate yet" in ran.err
+    assert f"python -m optimizer resume {tmp_path}" in ran.err
+
+
+def test_a_directory_of_something_else(tmp_path: Path, command: Command) -> None:
+    for arguments in (("front",), ("show", "seed"), ("diff", "seed", "best")):
+        ran = command(arguments[0], tmp_path, *arguments[1:])
+        assert ran.code == 2
+        assert "no run directory" in ran.err
