@@ -1,4 +1,4 @@
-"""The scorer protocol."""
+"""The scorer protocol, and the two ways in which a scorer can fail."""
 
 from typing import Protocol
 
@@ -11,7 +11,15 @@ TEMPLATE = "template"
 
 
 class ScorerError(Exception):
-    """A scorer that raised, or gave something that is not a score. Names the scorer and the example."""
+    """A scorer that raised, or gave something that is not a score, or cannot score this example. Names both."""
+
+    def __init__(self, scorer: str, example: str, problem: str) -> None:
+        super().__init__(f"scorer {scorer!r}, example {example!r}: {problem}")
+        self.scorer, self.example, self.problem = scorer, example, problem
+
+
+class ScorerConfigError(ValueError):
+    """A scorer that cannot be built as the config says. Found before any call; says which and what to change."""
 
 
 class Scorer(Protocol):

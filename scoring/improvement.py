@@ -1,0 +1,164 @@
+"""Paired statistics: by how much the best differs from the seed, and how surely.
+
+The interval is a Bayesian bootstrap (Rubin 1981, The Annals of Statistics 9): the examples get random weights, again and
+again, and the spread of the weighted means is the interval. Plain, it is too narrow where it matters here, with few examples
+and with scores that are 0 or 1. Three things mend that; tests/benchmarks/coverage.py measures them beside the usual methods:
+
+- two imagined half examples, on which the best wins and loses by as much as it ever did, as in Bonett and Price's adjusted
+  interval for paired proportions (2012, Statistical Methods in Medical Research 21) and in the proper Bayesian bootstrap
+  (Muliere and Secchi 1996, Annals of the Institute of Statistical Mathematics 48). So five wins of five prove nothing yet;
+- tails as wide as Student's t has them for that many examples, as in Hesterberg's expanded percentile interval (2015, The
+  American Statistician 69);
+- whole groups are weighted, not examples, because the examples of one group are not independent.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+RESAMPLES = 10_000
+IMAGINED = 0.5
+"""How much of an example each of the two imagined ones is."""
+_BLOCK = 2_000_000
+"""Random weights held in memory at a time."""
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The paired comparison of two candidates. `seed` and `best` are means in 0..1 over the pairs, `difference` is best − seed;
+    `low` and `high` are the ends of its interval. `relative`: see compute_improvement. `n`: the examples with a pair. With
+    n = 0 nothing is known and the numbers are None. All-zero differences give the interval [0, 0]; fewer than two
+    independent examples say nothing of their spread and give [-1, 1]."""
+
+    seed: float | None
+    best: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    relative: float | None
+    n: int
+
+
+def compute_improvement(baseline_score: float, optimized_score: float) -> float:
+    """The gain relative to the baseline: 0.25 is a quarter more. Where the baseline is 0 there is no ratio, and the optimized
+    score itself is returned. Better is positive for negative baselines too. NaN where either is NaN."""
+    if baseline_score == 0.0:
+        return float(optimized_score)
+    return float((optimized_score - baseline_score) / abs(baseline_score))
+
+
+def paired_difference(
+    seed: ArrayLike, best: ArrayLike, groups: Sequence[str | None] | None = None, *, rng_seed: int, level: float = 0.95
+) -> Difference:
+    """The mean difference on one objective.
+
+    `seed`, `best`: n scores in 0..1 in the same order of examples; NaN where there is none, and the pair is then left out.
+    `groups`: which examples belong together; None, for all or for one: it stands alone. The same scores give the same result
+    in any order of examples. Raises ValueError for scores outside 0..1 and for shapes that do not fit."""
+    return overall_difference(np.reshape(seed, (-1, 1)), np.reshape(best, (-1, 1)), groups, rng_seed=rng_seed, level=level)
+
+
+def overall_difference(
+    seed: ArrayLike, best: ArrayLike, groups: Sequence[str | None] | None = None, *, rng_seed: int, level: float = 0.95
+) -> Difference:
+    """The difference in the mean of the objectives: each objective's mean over its own pairs, then the mean of those.
+
+    `seed`, `best`: n × objectives, otherwise as in paired_difference. Examples are drawn whole, with all their objectives, so
+    objectives that rise and fall together are not taken for independent evidence. An objective without a pair is left out."""
+    first, second = _checked(seed, best, groups)
+    paired = ~np.isnan(first) & ~np.isnan(second)
+    known = paired.any(axis=0)
+    first, second, paired = first[:, known], second[:, known], paired[:, known]
+    n = int(paired.any(axis=1).sum())
+    if n == 0:
+        return Difference(None, None, None, None, None, None, 0)
+    before, after = _mean(first, paired), _mean(second, paired)
+    sums, counts = _by_group(np.where(paired, second - first, 0.0), paired, groups)
+    low, high = _interval(sums, counts, np.random.default_rng(rng_seed), level)
+    difference = after - before
+    return Difference(before, after, difference, min(low, difference), max(high, difference), compute_improvement(before, after), n)
+
+
+def verdict(difference: Difference) -> str:
+    """`improved` or `worse` where the interval lies on one side of zero, else `not distinguishable`."""
+    if difference.low is not None and difference.low > 0:
+        return "improved"
+    if difference.high is not None and difference.high < 0:
+        return "worse"
+    return "not distinguishable"
+
+
+def _checked(seed: ArrayLike, best: ArrayLike, groups: Sequence[str | None] | None) -> tuple[Array, Array]:
+    first, second = np.asarray(seed, dtype=np.float64), np.asarray(best, dtype=np.float64)
+    if first.ndim != 2 or first.shape != second.shape:
+        raise ValueError(f"the scores have shapes {first.shape} and {second.shape}; both sides need the same examples and objectives")
+    if groups is not None and len(groups) != len(first):
+        raise ValueError(f"there are {len(groups)} groups for {len(first)} examples; every example needs its own entry")
+    for side in (first, second):
+        outside = side[(side < 0) | (side > 1)]
+        if outside.size:
+            raise ValueError(f"{outside[0]} is no score; scores are in 0..1, and NaN where there is none")
+    return first, second
+
+
+def _mean(scores: Array, paired: NDArray[np.bool_]) -> float:
+    """The mean of the columns' means over the pairs. fsum rounds once, so the order of examples does not matter."""
+    columns = [scores[paired[:, k], k].tolist() for k in range(scores.shape[1])]
+    return fsum(fsum(column) / len(column) for column in columns) / len(columns)
+
+
+def _by_group(differences: Array, paired: NDArray[np.bool_], groups: Sequence[str | None] | None) -> tuple[Array, Array]:
+    """Groups × objectives: the sum of the differences, and how many there are. Sorted, to be the same in any order."""
+    labels: list[object] = list(range(len(differences)))
+    if groups is not None:
+        labels = [(index,) if group is None else group for index, group in enumerate(groups)]
+    members: dict[object, list[int]] = {}
+    for index in np.flatnonzero(paired.any(axis=1)).tolist():
+        members.setdefault(labels[index], []).append(index)
+    rows = sorted(
+        ([fsum(column) for column in differences[indexes].T.tolist()], paired[indexes].sum(axis=0).tolist()) for indexes in members.values()
+    )
+    return np.array([sums for sums, _ in rows], dtype=np.float64), np.array([counts for _, counts in rows], dtype=np.float64)
+
+
+def _interval(sums: Array, counts: Array, rng: np.random.Generator, level: float) -> tuple[float, float]:
+    size = len(sums)
+    if size < 2:
+        return -1.0, 1.0
+    imagined = _largest(sums, counts)
+    usual = counts.mean(axis=0)
+    means = []
+    for start in range(0, RESAMPLES, max(1, _BLOCK // size)):
+        draws = min(RESAMPLES - start, max(1, _BLOCK // size))
+        weights = rng.standard_exponential((draws, size))
+        won, lost = rng.standard_gamma(IMAGINED, (2, draws, 1))
+        total = weights @ sums + (won - lost) * imagined * usual
+        means.append((total / (weights @ counts + (won + lost) * usual)).mean(axis=1))
+    tail = NormalDist().cdf(-_student(1 - (1 - level) / 2, size - 1))
+    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def _largest(sums: Array, counts: Array) -> float:
+    """The largest mean difference of any group, on any side, over its objectives."""
+    with np.errstate(invalid="ignore"):
+        means: Array = np.nanmean(sums / counts, axis=1)
+    return float(np.abs(means).max())
+
+
+def _student(probability: float, freedom: int) -> float:
+    """The quantile of Student's t, by the expansion in Abramowitz and Stegun 26.7.5; within 1% from 3 degrees on, too low below."""
+    z = NormalDist().inv_cdf(probability)
+    terms: tuple[float, ...] = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))

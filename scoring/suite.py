@@ -1,0 +1,71 @@
+"""The suite: all scorers of a run, as one."""
+
+from collections.abc import Sequence
+
+from adapters.answer import TracedAnswer
+from adapters.digest import digest
+from adapters.example import Example
+from adapters.nearest import nearest
+from scoring.score import Score, check_dimension, merge, show
+from scoring.scorer import Scorer, ScorerConfigError, ScorerError
+from scoring.user_code import source_file, users_code
+
+
+class Suite:
+    """Runs every scorer on an example and its answer and merges what they say, see scoring.score.merge. Itself a scorer."""
+
+    name = "suite"
+
+    def __init__(self, scorers: Sequence[Scorer]) -> None:
+        """Raises ScorerConfigError for no scorers, and for two that declare the same dimension."""
+        if not scorers:
+            raise ScorerConfigError("there is no scorer; name at least one, for example exact")
+        self._scorers = tuple(scorers)
+        owners: dict[str, str] = {}
+        for scorer in self._scorers:
+            for dimension in scorer.dimensions or ():
+                _check_declared(scorer.name, dimension, owners)
+                owners[dimension] = scorer.name
+        whole = all(scorer.dimensions is not None for scorer in self._scorers)
+        self.dimensions = tuple(owners) if whole else None
+        self.version = digest([(scorer.name, scorer.version) for scorer in self._scorers])
+
+    async def score(self, example: Example, answer: TracedAnswer) -> Score:
+        """Raises ScorerError where a scorer does, where one raises anything else or gives a dimension that is not its own."""
+        owners = {dimension: scorer.name for scorer in self._scorers for dimension in scorer.dimensions or ()}
+        parts: list[tuple[str, Score]] = []
+        for scorer in self._scorers:
+            score = await _scored(scorer, example, answer)
+            for dimension in score.values if scorer.dimensions is None else ():
+                if dimension in owners:
+                    raise ScorerError(scorer.name, example.id, _shared(dimension, owners[dimension]))
+                owners[dimension] = scorer.name
+            parts.append((scorer.name, score))
+        return merge(parts)
+
+
+async def _scored(scorer: Scorer, example: Example, answer: TracedAnswer) -> Score:
+    def blame(problem: str) -> ScorerError:
+        return ScorerError(scorer.name, example.id, problem)
+
+    with users_code(lambda text: blame(f"it raised {text}"), source_file(scorer)):
+        score = await scorer.score(example, answer)
+    if not isinstance(score, Score):
+        raise blame(f"`score` gave {show(score)}; it has to give a Score")
+    for dimension in score.values:
+        if scorer.dimensions is not None and dimension not in scorer.dimensions:
+            raise blame(f"it gave the dimension {dimension!r}, which it does not declare{nearest(dimension, scorer.dimensions)}")
+    return score
+
+
+def _check_declared(name: str, dimension: object, owners: dict[str, str]) -> None:
+    try:
+        check_dimension(dimension)
+    except ValueError as error:
+        raise ScorerConfigError(f"the scorer {name!r}: {error}") from None
+    if dimension in owners:
+        raise ScorerConfigError(f"the scorer {name!r}: {_shared(dimension, owners[dimension])}")
+
+
+def _shared(dimension: object, owner: str) -> str:
+    return f"its dimension {dimension!r} is also given by the scorer {owner!r}; rename one of them, or leave it out"
