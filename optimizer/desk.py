@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from dataclasses import replace
 
 from adapters.answer import Usage
-from adapters.clients.client import Capabilities, Completion, ErrorKind, ModelClient, ModelError, Request
-from adapters.digest import Json, canonical, digest
+from adapters.clients.client import Completion, ErrorKind, ModelClient, ModelError, Request
+from adapters.clients.wrapper import Wrapper
+from adapters.digest import canonical, digest
 from optimizer.errors import ProviderError, ReplayError
 from optimizer.journal import Journal
 
@@ -31,71 +32,70 @@ class Desk:
     async def call(self, client: ModelClient, request: Request, job: int, role: str) -> tuple[str, Completion | ModelError]:
         """The call's key, and its outcome. ProviderError when the model is out of reach."""
         key = digest(dict(client.identity), request.content, length=32)
-        recorded = self._journal.call(key)
-        if recorded is not None:
-            return key, recorded
-        if self._replay:
-            raise ReplayError(f"job {job} asks {client.model} for a call that the journal does not hold ({role} {key[:8]})")
-        if key not in self._under_way:
-            self._under_way[key] = asyncio.create_task(self._send(key, client, request, job, role))
-        return key, await asyncio.shield(self._under_way[key])
+        outcome = self._journal.call(key)
+        if outcome is None:
+            if self._replay:
+                raise ReplayError(f"job {job} asks {client.model} for a call that the journal does not hold ({role} {key[:8]})")
+            if key not in self._under_way:
+                self._under_way[key] = asyncio.create_task(self._send(key, client, request, job, role))
+            outcome = await asyncio.shield(self._under_way[key])
+        if isinstance(outcome, ModelError):
+            self._journal.share_failure(key, job)
+        return key, outcome
 
     async def close(self, grace: float = 0.0) -> None:
-        """Give the calls under way `grace` seconds to arrive, since they are paid for; then drop the rest."""
+        """Give the calls under way `grace` seconds to arrive, since they are paid for; then drop the rest.
+
+        Raises what kept a call from being recorded, for nobody may be left who waited for it.
+        """
         tasks = list(self._under_way.values())
         if tasks and grace:
             await asyncio.wait(tasks, timeout=grace)
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for end in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(end, Exception) and not isinstance(end, ProviderError):
+                raise end
 
     async def _send(self, key: str, client: ModelClient, request: Request, job: int, role: str) -> Completion | ModelError:
         outcome: Completion | ModelError
+        source = canonical(dict(client.identity))
         try:
-            outcome = await client.complete(request)
+            answer = await client.complete(request)
         except ModelError as error:
-            outcome = error
-            self._count(client.model, error)
+            outcome = ModelError(error.kind, error.model, _encodable(error.message))
+            self._count(source, outcome)
         else:
-            self._in_a_row[client.model] = 0
-            self._answered.add(client.model)
+            outcome = replace(answer, text=_encodable(answer.text))
+            self._in_a_row[source] = 0
+            self._answered.add(source)
         self._journal.record_call(key, job, role, client.model, canonical(request.content), outcome)
         del self._under_way[key]
         return outcome
 
-    def _count(self, model: str, error: ModelError) -> None:
+    def _count(self, source: str, error: ModelError) -> None:
         if error.kind in CONTENT:
             return
-        self._in_a_row[model] += 1
-        patience = PATIENCE.get(error.kind, WARM_PATIENCE if model in self._answered else COLD_PATIENCE)
-        if self._in_a_row[model] >= patience:
-            n = self._in_a_row[model]
+        self._in_a_row[source] += 1
+        n = self._in_a_row[source]
+        if n >= PATIENCE.get(error.kind, WARM_PATIENCE if source in self._answered else COLD_PATIENCE):
             times = "a call failed" if n == 1 else f"{n} calls in a row failed"
-            raise ProviderError(f"{model} is out of reach: {times}, the last with {error.kind}: {error.message}")
+            raise ProviderError(f"{error.model} is out of reach: {times}, the last with {error.kind}: {error.message}")
 
 
-class Line:
+def _encodable(text: str) -> str:
+    """Half a surrogate pair, which a model may be made to write, is no character: nothing could be recorded or sent with it."""
+    return text.encode("utf-8", "replace").decode()
+
+
+class Line(Wrapper):
     """A model client for one piece of work of one job: it calls through the desk and remembers which calls it used."""
 
     def __init__(self, desk: Desk, client: ModelClient, job: int, role: str) -> None:
-        self._desk, self._client, self._job, self._role = desk, client, job, role
+        super().__init__(client)
+        self._desk, self._job, self._role = desk, job, role
         self.used: dict[str, Usage] = {}
         self.uses = 0
-
-    @property
-    def model(self) -> str:
-        return self._client.model
-
-    @property
-    def identity(self) -> Mapping[str, Json]:
-        return self._client.identity
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._client.capabilities
-
-    def ceiling(self, request: Request) -> Usage:
-        return self._client.ceiling(request)
 
     async def complete(self, request: Request) -> Completion:
         key, outcome = await self._desk.call(self._client, request, self._job, self._role)

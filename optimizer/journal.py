@@ -2,27 +2,33 @@
 
 `calls` and `scores` are outcomes: the run is a pure function of config, data, seed number and these, and a run that is
 started again is answered from them (invariant I1). `candidates`, `cells` and `decisions` follow from them; they are written for
-those who read, and compared when a run is derived again. Every write is on disk before its effect is seen.
+those who read, and compared when a run is derived again. Every write is in the file before its effect is seen: a
+run that is killed loses none. (A power failure may take the last ones, but never one without those after it.)
 """
 
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from adapters.answer import Usage
 from adapters.clients.client import Completion, ErrorKind, ModelError
 from adapters.digest import canonical
 from optimizer.errors import JournalError
 
+T = TypeVar("T")
+
 FILE = "journal.sqlite"
 FORMAT = "1"
 REPORT_JOB = 2**31
 """The job of the final report: after every job of the search."""
+
+SURROUNDINGS = frozenset({sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN})
+"""SQLite's errors that say nothing against the file."""
 
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -114,8 +120,11 @@ class Journal:
         self._db.close()
 
     def copy_to(self, folder: Path) -> None:
-        """A copy of the whole journal in another directory, which must have none."""
-        with _named(self.path), closing(sqlite3.connect(folder / FILE)) as copy:
+        """A copy of the whole journal in another directory. JournalError where that has one: nothing is written over."""
+        path = folder / FILE
+        if path.exists():
+            raise JournalError(f"{folder} has a {FILE} already. Give another directory.")
+        with _named(path), closing(sqlite3.connect(path)) as copy:
             self._db.backup(copy)
 
     @contextmanager
@@ -125,7 +134,8 @@ class Journal:
         try:
             yield
         except BaseException:
-            self._run("ROLLBACK")
+            if self._db.in_transaction:  # SQLite itself has rolled back where, say, the disk was full
+                self._run("ROLLBACK")
             raise
         self._run("COMMIT")
 
@@ -141,7 +151,7 @@ class Journal:
             return None
         model, error, message, text, finish, into, out, usd, seconds = row
         if error is not None:
-            return ModelError(ErrorKind(error), model, message)
+            return ModelError(self._decoded(ErrorKind, error), model, message)
         return Completion(text, finish, Usage(into, out, usd), seconds)
 
     def record_call(self, key: str, job: int, role: str, model: str, request: str, outcome: Completion | ModelError) -> None:
@@ -171,13 +181,17 @@ class Journal:
             time.time(),
         )
 
+    def share_failure(self, key: str, job: int) -> None:
+        """Another job met the failure too. It belongs to the first of them, and is kept once that has committed."""
+        self._run("UPDATE calls SET job = min(job, ?) WHERE key = ? AND error IS NOT NULL", job, key)
+
     def forget_failures(self, since: int) -> int:
         """Drop the failed outcomes of jobs from `since` on, so that they are tried again; returns how many there were."""
         return self._run("DELETE FROM calls WHERE error IS NOT NULL AND job >= ?", since).rowcount
 
     def score(self, key: str) -> dict[str, Any] | None:
         row = self._one("SELECT body FROM scores WHERE key = ?", key)
-        return None if row is None else json.loads(row[0])
+        return None if row is None else self._json(row[0])
 
     def record_score(self, key: str, body: Mapping[str, Any]) -> None:
         self._run("INSERT OR REPLACE INTO scores VALUES (?, ?)", key, canonical(body))
@@ -195,12 +209,12 @@ class Journal:
 
     def decision(self, job: int, kind: str) -> dict[str, Any] | None:
         row = self._one("SELECT body FROM decisions WHERE job = ? AND kind = ?", job, kind)
-        return None if row is None else json.loads(row[0])
+        return None if row is None else self._json(row[0])
 
     def decisions(self, kind: str | None = None) -> list[tuple[int, str, dict[str, Any]]]:
         """(job, kind, body), in order of jobs."""
         rows = self._all("SELECT job, kind, body FROM decisions WHERE ? IS NULL OR kind = ? ORDER BY job, kind", kind, kind)
-        return [(job, name, json.loads(body)) for job, name, body in rows]
+        return [(job, name, self._json(body)) for job, name, body in rows]
 
     def last_job(self) -> int:
         """The highest job of the search that has made a call or committed; -1 where none has."""
@@ -222,7 +236,7 @@ class Journal:
     def candidates(self) -> list[CandidateRow]:
         """In order of birth."""
         rows = self._all("SELECT id, components, parents, proposer, born, outcome FROM candidates ORDER BY born, id")
-        return [CandidateRow(i, json.loads(texts), json.loads(parents), who, born, what) for i, texts, parents, who, born, what in rows]
+        return [CandidateRow(i, self._json(texts), self._json(parents), who, born, what) for i, texts, parents, who, born, what in rows]
 
     def add_cells(self, rows: Sequence[CellRow]) -> None:
         values = [(r.candidate, r.example, r.model, r.repeat, r.split, r.failed, canonical(r.body)) for r in rows]
@@ -232,7 +246,7 @@ class Journal:
     def cells(self, candidate: str, split: str | None = None) -> list[CellRow]:
         query = "SELECT * FROM cells WHERE candidate = ? AND (? IS NULL OR split = ?) ORDER BY split, example, model, repeat"
         rows = self._all(query, candidate, split, split)
-        return [CellRow(who, example, model, n, part, failed, json.loads(body)) for who, example, model, n, part, failed, body in rows]
+        return [CellRow(who, example, model, n, part, failed, self._json(body)) for who, example, model, n, part, failed, body in rows]
 
     def forget_derived(self) -> None:
         """Before a run with a changed config: the outcomes stay, what followed from them goes."""
@@ -261,8 +275,18 @@ class Journal:
             return self._db.execute(query, values)
 
     def _one(self, query: str, *values: object) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self._run(query, *values).fetchone()
+        with _named(self.path):
+            row: tuple[Any, ...] | None = self._db.execute(query, values).fetchone()
         return row
+
+    def _json(self, text: str) -> Any:
+        return self._decoded(json.loads, text)
+
+    def _decoded(self, decode: Callable[[str], T], text: str) -> T:
+        try:
+            return decode(text)
+        except (TypeError, ValueError) as error:
+            raise _damaged(self.path, error) from error
 
     def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with _named(self.path):
@@ -287,7 +311,17 @@ def _named(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
+        # The low byte is the kind; the errors that Python itself raises have no code.
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in SURROUNDINGS:
+            raise _damaged(path, error) from error
         raise JournalError(
-            f"{path} cannot be used ({error}). If it is damaged, put a copy of it back, or start in another directory with --out: "
-            "what the damaged file holds is not read."
+            f"{path} cannot be used ({error}). Check that its directory is there, may be written to and has room, and that no other "
+            "program holds the file."
         ) from error
+
+
+def _damaged(path: Path, error: Exception) -> JournalError:
+    return JournalError(
+        f"{path} cannot be used ({error}). If it is damaged, put a copy of it back, or start in another directory with --out: "
+        "what the damaged file holds is not read."
+    )
