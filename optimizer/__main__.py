@@ -13,7 +13,7 @@ from adapters.formats import DatasetError
 from optimizer.cli import app
 from optimizer.errors import ConfigError, PromptfrontError, ProviderError
 from optimizer.report.words import visible
-from scoring.scorer import ScorerError
+from scoring.scorer import ScorerConfigError, ScorerError
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
         typer.main.get_command(app)()
     except PromptfrontError as error:
         _leave(error, error.exit_code)
-    except (DatasetError, AdapterError, ScorerError) as error:
+    except (DatasetError, AdapterError, ScorerConfigError, ScorerError) as error:
         _leave(error, ConfigError.exit_code)
     except ModelError as error:
         _leave(error, ProviderError.exit_code)

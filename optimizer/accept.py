@@ -6,6 +6,9 @@ import numpy as np
 
 from optimizer.table import Values
 
+ROUNDING = 1e-9
+"""Differences up to this size come from adding floats in another order, and are none."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -27,6 +30,6 @@ def accept(parent: Values, child: Values) -> Verdict:
     columns = compared.any(axis=0)
     by_objective = np.array([difference[compared[:, k], k].mean() for k in np.flatnonzero(columns)])
     mean = float(by_objective.mean())
-    if mean > 0:
+    if mean > ROUNDING:
         return Verdict(True, f"{100 * mean:+.1f} points on {n} examples")
     return Verdict(False, f"not better than its parent: {100 * mean:+.1f} points on {n} examples")

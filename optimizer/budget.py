@@ -49,6 +49,8 @@ class Ledger:
         self._rollouts = self._uses = 0
         self._calls: dict[str, Usage] = {}
         self._held: dict[int, Claim] = {}
+        self._unpriced_usd: list[float] = []
+        """What work with calls of unknown price may have cost at most."""
         self._next = 0
 
     def refusal(self, claim: Claim) -> str | None:
@@ -56,7 +58,7 @@ class Ledger:
         want = sum(self._held.values(), self._settled() + claim)
         for name in ("rollouts", "calls", "tokens", "usd"):
             limit = getattr(self._limits, name)
-            # A cent's billionth of slack, so that ten claims of a tenth fill a limit of one.
+            # A billionth of a dollar of slack, so that ten claims of a tenth fill a limit of one.
             if limit is not None and getattr(want, name) > limit + 1e-9:
                 return name
         return None
@@ -68,26 +70,34 @@ class Ledger:
         return self._next
 
     def settle(self, ticket: int, used: Iterable[Used]) -> None:
-        """Give a claim back and book what the work has used instead."""
-        del self._held[ticket]
+        """Give a claim back and book what the work has used instead; where a call's price is unknown, all the money claimed."""
+        claim, calls = self._held.pop(ticket), dict[str, Usage]()
         for each in used:
             self._rollouts += each.cells
             self._uses += each.uses
-            self._calls.update(each.calls)
+            calls.update(each.calls)
+        if len(_prices(calls.values())) < len(calls):
+            self._unpriced_usd.append(claim.usd)
+        self._calls.update(calls)
 
     def spent(self, seconds: float = 0.0) -> Spent:
         usages = list(self._calls.values())
-        priced = [u.usd for u in usages if u.usd is not None]
+        prices = _prices(usages)
         return Spent(
             rollouts=self._rollouts,
             calls=len(usages),
             cached=self._uses - len(usages),
             input_tokens=sum(u.input_tokens for u in usages),
             output_tokens=sum(u.output_tokens for u in usages),
-            usd=math.fsum(priced) if len(priced) == len(usages) else None,  # fsum: the same in any order
+            usd=math.fsum(prices) if len(prices) == len(usages) else None,  # fsum: the same in any order
             seconds=seconds,
         )
 
     def _settled(self) -> Claim:
         spent = self.spent()
-        return Claim(spent.rollouts, spent.calls, spent.input_tokens + spent.output_tokens, spent.usd or 0.0)
+        usd = math.fsum([*_prices(self._calls.values()), *self._unpriced_usd])
+        return Claim(spent.rollouts, spent.calls, spent.input_tokens + spent.output_tokens, usd)
+
+
+def _prices(usages: Iterable[Usage]) -> list[float]:
+    return [usage.usd for usage in usages if usage.usd is not None]

@@ -3,7 +3,6 @@
 What a field means is said in its description, which is also what editors show through the JSON schema.
 """
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -69,8 +68,8 @@ class SplitConfig(Block):
 
 
 class DataConfig(Block):
-    path: Path
-    """JSON Lines, JSON, CSV, YAML or Parquet, relative to the config's folder."""
+    path: Annotated[str, Field(min_length=1)]
+    """JSON Lines, JSON, CSV, YAML or Parquet, relative to the config's folder; or `hf://owner/name`."""
     split: SplitConfig | None = None
     """Absent: the rows say themselves, in a column `split` that holds train, val or test."""
     inputs: list[str] | None = None
@@ -120,8 +119,8 @@ class ReflectionConfig(Endpoint):
     max_tokens: Annotated[int, Field(ge=1)] = 4096
     minibatch: Annotated[int, Field(ge=1)] = 10
     """Train examples that a parent and its child are compared on."""
-    max_chars: Annotated[int, Field(ge=200)] = 20_000
-    """The longest text that a proposal may have for one component."""
+    max_bytes: Annotated[int, Field(ge=200)] = 20_000
+    """The longest text that a proposal may have for one component, in bytes of UTF-8 (one for an English letter)."""
 
 
 class DemosConfig(Block):
@@ -177,7 +176,7 @@ class Config(Block):
     random_seed: Annotated[int, Field(ge=0)] = 0
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     """Calls in flight over all models: changes the speed, never the result."""
-    in_flight: Annotated[int, Field(ge=1, le=64)] = 4
+    in_flight: Annotated[int, Field(ge=1, le=64)] = 2
     """Proposals in flight: a part of the result, so never tuned by the clock."""
     seed: Annotated[dict[str, str], Field(min_length=1)]
     """Component name → the text that the search starts from."""

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from scoring.suite import Suite
-
 from adapters.adapter import Adapter
 from adapters.answer import TracedAnswer
 from adapters.candidate import Candidate
@@ -17,6 +15,7 @@ from optimizer.concurrent import together
 from optimizer.desk import Desk, Line
 from optimizer.journal import CellRow, Journal
 from scoring.score import Score
+from scoring.suite import Suite
 
 
 @dataclass(frozen=True)
@@ -99,14 +98,16 @@ class Evaluator:
         return cell
 
     async def _score(self, example: Example, answer: TracedAnswer) -> Score:
-        """Scores are recorded like calls: a scorer may be slow, costly or random, and a derived run must meet the same ones."""
+        """Scores are recorded like calls: a scorer may be slow, costly or random, and a derived run must meet the same ones.
+
+        Where two jobs score the same answer at the same time, the first one's score is recorded, and holds for both.
+        """
         key = digest(self._suite.version, example.id, example.digest, answer.digest, length=32)
         recorded = self._journal.score(key)
         if recorded is not None:
             return score_from(recorded)
         score = await self._suite.score(example, answer)
-        self._journal.record_score(key, score_body(score))
-        return score
+        return score_from(self._journal.record_score(key, score_body(score)))
 
 
 def score_body(score: Score) -> dict[str, Any]:

@@ -8,15 +8,15 @@ def non_dominated(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which rows of `values` (candidates × objectives, higher is better) no other row dominates.
 
     A row dominates another when it is at least as good everywhere and better somewhere; so equal rows stay together.
-    A missing value (NaN) can neither win nor lose: two rows are compared over the objectives that both have.
+    A missing value (NaN) can neither win nor lose: a row is dominated over the objectives that it has, by one that has them too.
+    (Compared over those that both have, three rows could dominate each other in a ring, and nobody would be left.)
     """
     at_least = np.ones((len(values), len(values)), dtype=bool)
     better = np.zeros_like(at_least)
     for column in values.T:
         here, there = column[:, None], column[None, :]
-        known = ~(np.isnan(here) | np.isnan(there))
-        at_least &= ~known | (here >= there)
-        better |= known & (here > there)
+        at_least &= np.isnan(there) | (here >= there)
+        better |= here > there
     dominated: NDArray[np.bool_] = np.any(at_least & better, axis=0)
     return ~dominated
 

@@ -185,16 +185,23 @@ class Journal:
         """Another job met the failure too. It belongs to the first of them, and is kept once that has committed."""
         self._run("UPDATE calls SET job = min(job, ?) WHERE key = ? AND error IS NOT NULL", job, key)
 
-    def forget_failures(self, since: int) -> int:
-        """Drop the failed outcomes of jobs from `since` on, so that they are tried again; returns how many there were."""
-        return self._run("DELETE FROM calls WHERE error IS NOT NULL AND job >= ?", since).rowcount
+    def forget_failures(self) -> int:
+        """Drop the failed outcomes that no committed job rests on, so that they are tried again; returns how many there were."""
+        committed = "SELECT job FROM decisions WHERE kind = 'commit'"
+        return self._run(f"DELETE FROM calls WHERE error IS NOT NULL AND job NOT IN ({committed})").rowcount
 
     def score(self, key: str) -> dict[str, Any] | None:
         row = self._one("SELECT body FROM scores WHERE key = ?", key)
         return None if row is None else self._json(row[0])
 
-    def record_score(self, key: str, body: Mapping[str, Any]) -> None:
-        self._run("INSERT OR REPLACE INTO scores VALUES (?, ?)", key, canonical(body))
+    def record_score(self, key: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Record a score where there was none; returns the one that holds from now on."""
+        known, text = self.score(key), canonical(body)
+        if known is not None:
+            return known
+        self._run("INSERT INTO scores VALUES (?, ?)", key, text)
+        recorded: dict[str, Any] = json.loads(text)
+        return recorded
 
     # --- what follows from them -----------------------------------------------------------------------------------
 
@@ -220,11 +227,6 @@ class Journal:
         """The highest job of the search that has made a call or committed; -1 where none has."""
         query = "SELECT max(job) FROM (SELECT job FROM calls UNION ALL SELECT job FROM decisions) WHERE job < ?"
         row = self._one(query, REPORT_JOB)
-        return -1 if row is None or row[0] is None else int(row[0])
-
-    def last_commit(self) -> int:
-        """The last job that has committed; -1 where none has."""
-        row = self._one("SELECT max(job) FROM decisions WHERE kind = 'commit'")
         return -1 if row is None or row[0] is None else int(row[0])
 
     def add_candidate(self, row: CandidateRow) -> None:

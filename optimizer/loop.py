@@ -216,7 +216,7 @@ class Search:
     def _claim(self, parent: Candidate, batch: Sequence[Example], missing: Sequence[Example], proposer: Proposer) -> Claim:
         """The parent's missing cells, the proposal, the child's cells, and its validation: without that a child would be for nothing."""
         largest = proposer.largest(parent) if self._priced else parent
-        claim = self._evaluator.claim(parent, missing, self._priced) + proposer.claim(parent)
+        claim = self._evaluator.claim(parent, missing, self._priced) + proposer.claim(parent, self._priced)
         return claim + self._evaluator.claim(largest, [*batch, *self._data.val], self._priced)
 
     # --- a job on its own -----------------------------------------------------------------------------------------

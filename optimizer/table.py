@@ -31,8 +31,11 @@ class Table:
 
     def add(self, cells: Iterable[Cell]) -> list[Cell]:
         """Enter cells; returns those that were new."""
-        new = [cell for cell in cells if cell.key not in self._cells]
-        for cell in new:
+        new = []
+        for cell in cells:
+            if cell.key in self._cells:
+                continue
+            new.append(cell)
             self._cells[cell.key] = cell
             if cell.candidate not in self._values:
                 self._values[cell.candidate] = np.full((len(self._row), len(self.objectives)), np.nan)

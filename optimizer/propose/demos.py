@@ -25,7 +25,7 @@ class Demos:
         self._train = [shown for shown in map(demonstration_of, train) if shown is not None]
         self._most, self.minibatch = most, minibatch
 
-    def claim(self, parent: Candidate) -> Claim:  # noqa: ARG002
+    def claim(self, parent: Candidate, priced: bool) -> Claim:  # noqa: ARG002
         return Claim()
 
     def largest(self, parent: Candidate) -> Candidate:

@@ -63,8 +63,8 @@ class Proposer(Protocol):
         """Whether a minibatch without a failure leaves it nothing to do."""
         ...
 
-    def claim(self, parent: Candidate) -> Claim:
-        """The most that one proposal can use."""
+    def claim(self, parent: Candidate, priced: bool) -> Claim:
+        """The most that one proposal can use. `priced`: also in tokens and money, which takes asking its model's price."""
         ...
 
     def largest(self, parent: Candidate) -> Candidate:

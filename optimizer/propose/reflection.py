@@ -37,7 +37,9 @@ class Reflection:
     def __init__(self, client: ModelClient, guards: Guards, minibatch: int) -> None:
         self._client, self._guards, self.minibatch = client, guards, minibatch
 
-    def claim(self, parent: Candidate) -> Claim:
+    def claim(self, parent: Candidate, priced: bool) -> Claim:
+        if not priced:
+            return Claim(calls=2)
         # A character of UTF-8 takes up to four bytes. The second prompt holds the first one and its reply.
         size = 4 * AROUND_LIMIT + max(len(text.encode()) for text in _texts(parent).values())
         first = Request((Message("user", "x" * size),))

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from scoring.improvement import Difference, overall_difference, paired_difference, verdict
-
 from adapters.candidate import Candidate
 from adapters.example import Example
 from adapters.split import SealedTest
@@ -17,6 +15,7 @@ from optimizer.events import Observer, StageStarted, Warned
 from optimizer.journal import REPORT_JOB, Journal
 from optimizer.loop import Found
 from optimizer.table import Table
+from scoring.improvement import Difference, overall_difference, paired_difference, verdict
 
 CHUNK = 8
 """Test examples at a time, where a limit on tokens or money may end the report early: both sides meet the same examples."""
@@ -46,6 +45,7 @@ class Report:
             if not await self._meet(candidates, examples[start : start + step], table, priced=priced):
                 self._observer(Warned(f"the budget ended the report after {start} of {len(examples)} test examples"))
                 break
+        self._journal.decide(REPORT_JOB, "commit", note)
         return self._result(found, "test", examples, table)
 
     async def _meet(self, candidates: Sequence[Candidate], examples: Sequence[Example], table: Table, *, priced: bool) -> bool:

@@ -86,14 +86,16 @@ def test_an_outcome_is_never_written_over(journal: Journal) -> None:
     assert journal.call("k") == completion("first")
 
 
-def test_failures_are_forgotten_from_the_given_job_on(journal: Journal) -> None:
+def test_failures_are_forgotten_where_no_commit_rests_on_them(journal: Journal) -> None:
     for job in range(5):
         record(journal, f"good {job}", job)
         record(journal, f"bad {job}", job, failure())
-    assert journal.forget_failures(since=3) == 2
+    for job in range(3):
+        journal.decide(job, "commit", {})
+    assert journal.forget_failures() == 2
     assert [job for job in range(5) if journal.call(f"bad {job}") is None] == [3, 4]
     assert all(journal.call(f"good {job}") for job in range(5))
-    assert journal.forget_failures(since=3) == 0
+    assert journal.forget_failures() == 0
 
 
 def test_a_shared_failure_belongs_to_the_first_job_that_met_it(journal: Journal) -> None:
@@ -102,23 +104,24 @@ def test_a_shared_failure_belongs_to_the_first_job_that_met_it(journal: Journal)
     journal.share_failure("bad", 9)
     journal.share_failure("bad", 4)
     journal.share_failure("good", 4)
-    assert journal.forget_failures(since=5) == 0
     assert journal.last_job() == 7, "an answer stays with the job that paid for it"
-    assert journal.forget_failures(since=4) == 1
+    journal.decide(4, "commit", {})
+    assert journal.forget_failures() == 0
 
 
 def test_a_forgotten_call_can_be_recorded_again(journal: Journal) -> None:
     record(journal, "k", 3, failure())
-    journal.forget_failures(since=0)
+    journal.forget_failures()
     record(journal, "k", 3)
     assert journal.call("k") == completion()
 
 
-def test_scores_come_back_and_the_last_one_counts(journal: Journal) -> None:
+def test_scores_come_back_and_the_first_one_holds(journal: Journal) -> None:
     body = {"values": {"template": 1 / 3}, "feedback": "‘größer’ \0", "details": {"n": None}}
-    journal.record_score("k", {"values": {}})
-    journal.record_score("k", body)
+    assert journal.record_score("k", body) == body
+    assert journal.record_score("k", {"values": {}}) == body
     assert journal.score("k") == body
+    assert journal.record_score("tuple", {"details": {"pair": (1, 2)}}) == {"details": {"pair": [1, 2]}}, "new or recorded, it is the same"
 
 
 # --- what follows from them -------------------------------------------------------------------------------------------
@@ -147,22 +150,22 @@ def test_decisions_are_listed_by_job(journal: Journal) -> None:
 
 
 def test_the_last_job_is_the_last_that_called_or_committed(journal: Journal) -> None:
-    assert (journal.last_job(), journal.last_commit()) == (-1, -1)
+    assert journal.last_job() == -1
     record(journal, "seed", 0)
-    assert (journal.last_job(), journal.last_commit()) == (0, -1)
+    assert journal.last_job() == 0
     journal.decide(0, "commit", {})
     record(journal, "k", 5)
     journal.decide(3, "commit", {})
     journal.decide(4, "blame", {})
-    assert (journal.last_job(), journal.last_commit()) == (5, 3)
+    assert journal.last_job() == 5
     journal.decide(6, "commit", {})
-    assert (journal.last_job(), journal.last_commit()) == (6, 6)
+    assert journal.last_job() == 6
 
 
 def test_the_report_is_no_job_of_the_search(journal: Journal) -> None:
     record(journal, "k", REPORT_JOB)
     journal.decide(REPORT_JOB, "test opened", {})
-    assert (journal.last_job(), journal.last_commit()) == (-1, -1)
+    assert journal.last_job() == -1
 
 
 def test_candidates_are_listed_by_birth(journal: Journal) -> None:
@@ -245,7 +248,7 @@ def test_every_write_is_seen_by_a_second_reader_at_once(journal: Journal, tmp_pa
         assert reader.score("s") == {"values": {}}
         journal.decide(0, "commit", {"a": 1})
         assert reader.decision(0, "commit") == {"a": 1}
-        assert (reader.last_job(), reader.last_commit()) == (0, 0)
+        assert reader.last_job() == 0
         journal.add_candidate(row("a"))
         assert reader.candidates() == [row("a")]
         journal.add_cells([cell()])
@@ -289,7 +292,7 @@ def test_a_copy_is_whole_and_on_its_own(journal: Journal, tmp_path: Path) -> Non
         reader.copy_to(elsewhere)
     record(journal, "later")
     with closing(Journal.write(elsewhere)) as copy:
-        assert copy.call("k") == completion() and copy.last_commit() == 0
+        assert copy.call("k") == completion() and copy.decision(0, "commit") is not None
         assert copy.call("later") is None
         record(copy, "own")
     assert journal.call("own") is None

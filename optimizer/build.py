@@ -1,0 +1,135 @@
+"""From a config to live objects: everything that can be found wrong without a call is found wrong here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from adapters.candidate import DEMONSTRATIONS, Candidate
+from adapters.clients.client import Constraint, JsonSchema, Labels, Request
+from adapters.clients.retry import OnRetry
+from adapters.dataset import Row, data_hash, input_names, load_dataset
+from adapters.demonstrations import demonstration_of
+from adapters.prompt import PromptAdapter
+from adapters.split import SealedTest, SearchData, Shares, split_dataset
+from optimizer.clients import Clients
+from optimizer.config import Config, DataConfig, LabelsConfig, PromptAdapterConfig
+from optimizer.errors import ConfigError
+from optimizer.evaluate import TaskModel
+from optimizer.propose.demos import Demos
+from optimizer.propose.guards import Guards
+from optimizer.propose.proposer import Proposer
+from optimizer.propose.reflection import Reflection
+from scoring.loading import load_scorer
+from scoring.suite import Suite
+
+MAX_BYTES = 20_000
+"""The longest text of a component where no reflection is configured."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that could begin. `data` is all that the search sees; the test split is in `test`, sealed. `hashes`: split → data hash."""
+
+    config: Config
+    folder: Path
+    seed: Candidate
+    data: SearchData
+    test: SealedTest
+    hashes: Mapping[str, str]
+    adapter: PromptAdapter
+    models: Sequence[TaskModel]
+    suite: Suite
+    guards: Guards
+    proposers: Sequence[Proposer]
+    clients: Clients
+    warnings: Sequence[str]
+
+
+def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Prepared:
+    """`folder`: where the config's relative paths start. Raises ConfigError, DatasetError, AdapterError or ScorerConfigError."""
+    rows = _rows(config.data, folder)
+    splits = split_dataset(rows, _shares(config.data), config.random_seed)
+    seed = _seed(config)
+    adapter = _adapter(config.adapter, rows)
+    everything = [row.example for row in rows]
+    warnings = [*splits.notes, *adapter.check(seed, everything)]
+    suite = Suite([load_scorer(spec, folder) for spec in config.scoring.scorers])
+    clients = Clients(config.concurrency, on_retry)
+    models = [
+        TaskModel(model.id, clients.make(model, f"models.{index}.model"), sampled=model.temperature > 0)
+        for index, model in enumerate(config.models)
+    ]
+    reflection = config.proposers.reflection
+    guards = Guards(adapter.placeholders, MAX_BYTES if reflection is None else reflection.max_bytes, splits.search.train)
+    proposers = _proposers(config, clients, guards, splits.search)
+    if config.budget.usd is not None:
+        _check_prices(clients)
+    return Prepared(
+        config=config,
+        folder=folder,
+        seed=seed,
+        data=splits.search,
+        test=splits.test,
+        hashes={"all": data_hash(everything), "train": data_hash(splits.search.train), "val": data_hash(splits.search.val)},
+        adapter=adapter,
+        models=models,
+        suite=suite,
+        guards=guards,
+        proposers=proposers,
+        clients=clients,
+        warnings=warnings,
+    )
+
+
+def _rows(data: DataConfig, folder: Path) -> list[Row]:
+    path = data.path if "://" in data.path else folder / data.path
+    return load_dataset(path, expected=data.expected, inputs=data.inputs, id=data.id, group=data.group)
+
+
+def _shares(data: DataConfig) -> Shares | None:
+    split = data.split
+    return None if split is None else Shares(split.train, split.val, split.test, split.stratify)
+
+
+def _seed(config: Config) -> Candidate:
+    """The seed's components, with room for demonstrations where they are to be searched."""
+    room = {DEMONSTRATIONS: ""} if config.proposers.demos is not None else {}
+    return Candidate({**room, **config.seed})
+
+
+def _adapter(config: PromptAdapterConfig, rows: Sequence[Row]) -> PromptAdapter:
+    constraint: Constraint | None = None
+    if config.answer is not None:
+        answer = config.answer
+        constraint = Labels(tuple(answer.labels)) if isinstance(answer, LabelsConfig) else JsonSchema(answer.json_schema)
+    return PromptAdapter(
+        system=config.system,
+        user=config.user,
+        inputs=input_names(row.example for row in rows),
+        demonstrations=config.demonstrations,
+        constraint=constraint,
+    )
+
+
+def _proposers(config: Config, clients: Clients, guards: Guards, data: SearchData) -> list[Proposer]:
+    proposers: list[Proposer] = []
+    reflection, demos = config.proposers.reflection, config.proposers.demos
+    if reflection is not None:
+        if set(config.seed) <= {DEMONSTRATIONS}:
+            raise ConfigError("proposers.reflection: the seed has no component but demonstrations; give it a text to rewrite")
+        proposers.append(Reflection(clients.make(reflection, "proposers.reflection.model"), guards, reflection.minibatch))
+    if demos is not None:
+        if not any(demonstration_of(example) for example in data.train):
+            raise ConfigError("proposers.demos: no train example has an expected answer to show; add some, or leave demos out")
+        proposers.append(Demos(data.train, demos.max, demos.minibatch))
+    return proposers
+
+
+def _check_prices(clients: Clients) -> None:
+    """An unknown price is an error where money is limited: it is never taken for zero."""
+    for place, client in clients.made.items():
+        if client.ceiling(Request(())).usd is None:
+            raise ConfigError(
+                f"{place}: the price of {client.model} is not known, so budget.usd cannot be kept. Give it with "
+                "price: {input: …, output: …} in USD per million tokens, or leave budget.usd out."
+            )

@@ -1,0 +1,57 @@
+"""The model clients of a run: one for each endpoint of the config, with its retries and its limits."""
+
+import asyncio
+
+from adapters.clients.client import ModelClient
+from adapters.clients.limits import Limited
+from adapters.clients.litellm import LiteLLMClient
+from adapters.clients.retry import OnRetry, Retrying
+from adapters.nearest import nearest
+from optimizer.config import Endpoint
+from optimizer.errors import ConfigError
+
+LOCAL = "local/"
+EMBEDDED = ("local/smollm2",)
+
+
+class Clients:
+    """Makes them, and closes all that it made. Nothing is loaded or sent before the first request."""
+
+    def __init__(self, concurrency: int, on_retry: OnRetry | None = None) -> None:
+        self._concurrency, self._on_retry = concurrency, on_retry
+        self._total = asyncio.Semaphore(concurrency)
+        self.made: dict[str, ModelClient] = {}
+        """Place in the config → client."""
+
+    def make(self, endpoint: Endpoint, place: str) -> ModelClient:
+        """The client for an endpoint. ConfigError, naming `place`, where there is none for it."""
+        client = Retrying(
+            Limited(_bare(endpoint, place), endpoint.concurrency or self._concurrency, self._total),
+            endpoint.attempts,
+            on_retry=self._on_retry,
+        )
+        self.made[place] = client
+        return client
+
+    async def close(self) -> None:
+        for client in self.made.values():
+            await client.close()
+
+
+def _bare(endpoint: Endpoint, place: str) -> ModelClient:
+    if not endpoint.model.startswith(LOCAL):
+        return LiteLLMClient(
+            endpoint.model,
+            temperature=endpoint.temperature,
+            max_tokens=endpoint.max_tokens,
+            api_base=endpoint.api_base,
+            api_key_env=endpoint.api_key_env,
+            timeout=endpoint.timeout,
+            price=None if endpoint.price is None else (endpoint.price.input, endpoint.price.output),
+            params=endpoint.params,
+        )
+    if endpoint.model not in EMBEDDED:
+        raise ConfigError(f"{place}: there is no embedded model {endpoint.model!r}{nearest(endpoint.model, EMBEDDED)}")
+    from adapters.clients.llama import LlamaClient  # noqa: PLC0415
+
+    return LlamaClient(temperature=endpoint.temperature, max_tokens=endpoint.max_tokens)

@@ -1,0 +1,140 @@
+"""One run from its directory to its result; `run` and `replay` are the same program (invariant I1)."""
+
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from adapters.answer import Usage
+from optimizer.budget import Ledger
+from optimizer.build import Prepared
+from optimizer.configfile import resolved
+from optimizer.desk import Desk
+from optimizer.errors import JournalError
+from optimizer.evaluate import Cell, Evaluator
+from optimizer.events import CellFilled, Event, Observer, Spent, Warned
+from optimizer.journal import Journal
+from optimizer.loop import Search
+from optimizer.report.result import Report
+from optimizer.rundir import RESULT, locked, manifest, read_json, settle_manifest, write_best, write_json
+
+GRACE = 10.0
+"""Seconds that an interrupted run waits for the calls under way, since they are paid for."""
+
+
+async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_changes: bool = False) -> dict[str, Any]:
+    """Begin a run, or go on with the one in `out`; returns what it writes to `result.json`."""
+    with locked(out):
+        config = resolved(prepared.config)
+        new = manifest(config, prepared.folder, prepared.hashes)
+        journal = Journal.write(out)
+        try:
+            if settle_manifest(out, new, allow_changes=allow_changes):
+                journal.forget_derived()
+            journal.sit_down()
+            result = await _derive(prepared, journal, observer, replay=False)
+        finally:
+            journal.seconds()
+            journal.close()
+        write_best(out, result["best"]["components"])
+        write_json(out / RESULT, result)
+        return result
+
+
+async def replay(prepared: Prepared, out: Path) -> list[str]:
+    """Derive a finished run again from its journal, with calling forbidden; returns where it came out differently.
+
+    ReplayError when the journal lacks a call that the run needs. Works on a copy: the run directory stays as it is.
+    """
+    if not (out / RESULT).is_file():
+        raise JournalError(f"{out} has no {RESULT}: the run has not ended. Continue it first with: python -m optimizer resume {out}")
+    told: list[str] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Warned):
+            told.append(event.message)
+
+    with tempfile.TemporaryDirectory() as folder:
+        with closing(Journal.read(out)) as recorded_journal:
+            recorded_journal.copy_to(Path(folder))
+        journal = Journal.write(Path(folder))
+        try:
+            result = await _derive(prepared, journal, listen, replay=True)
+        finally:
+            journal.close()
+    recorded = read_json(out / RESULT)
+    for each in (result, recorded):
+        each["spent"].pop("seconds")
+    return told + [f"{RESULT}: {name} differs" for name in recorded if recorded[name] != result.get(name)]
+
+
+async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, replay: bool) -> dict[str, Any]:
+    """The run as a function of its config, data and journal; what the journal lacks is called for and recorded."""
+    config = prepared.config
+    ledger, desk = Ledger(config.budget), Desk(journal, replay=replay)
+    priced = config.budget.tokens is not None or config.budget.usd is not None
+    meter = Meter(journal.seconds())
+
+    def filled(cell: Cell) -> None:
+        observer(CellFilled(meter.count(cell), cell.failed))
+
+    def time_is_up() -> bool:
+        minutes = config.budget.minutes
+        # Derived again without calling, a run ends where it had ended, whatever the clock says.
+        return minutes is not None and (replay or journal.seconds() >= 60 * minutes)
+
+    journal.forget_failures()
+    evaluator = Evaluator(prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, filled)
+    search = Search(
+        prepared.seed,
+        prepared.data,
+        evaluator=evaluator,
+        proposers=prepared.proposers,
+        guards=prepared.guards,
+        desk=desk,
+        ledger=ledger,
+        journal=journal,
+        observer=observer,
+        dimensions=prepared.suite.dimensions,
+        in_flight=config.in_flight,
+        random_seed=config.random_seed,
+        max_failed_share=config.failures.max_share,
+        priced=priced,
+        report_share=2 * len(prepared.test) / len(prepared.data.val),
+        time_is_up=time_is_up,
+    )
+    try:
+        found = await search.run()
+        report = Report(evaluator, ledger, journal, observer, config.random_seed)
+        result = await report.make(found, prepared.test, prepared.data.val, priced=priced)
+        result["spent"]["seconds"] = round(journal.seconds(), 1)
+        return result
+    finally:
+        await desk.close(GRACE)
+        await prepared.clients.close()
+
+
+class Meter:
+    """What the run has used up to this moment, for those who watch; the budget's ledger only knows what has been committed."""
+
+    def __init__(self, seconds: float) -> None:
+        self._calls: set[str] = set()
+        self._spent = Spent()
+        self._start = time.monotonic() - seconds
+
+    def count(self, cell: Cell) -> Spent:
+        new = {key: usage for key, usage in cell.used.calls.items() if key not in self._calls}
+        self._calls |= new.keys()
+        now = self._spent
+        total = sum(new.values(), Usage(now.input_tokens, now.output_tokens, now.usd))
+        self._spent = Spent(
+            rollouts=now.rollouts + cell.used.cells,
+            calls=len(self._calls),
+            cached=now.cached + cell.used.uses - len(new),
+            input_tokens=total.input_tokens,
+            output_tokens=total.output_tokens,
+            usd=total.usd,
+            seconds=time.monotonic() - self._start,
+        )
+        return self._spent
