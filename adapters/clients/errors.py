@@ -7,7 +7,7 @@ body as a bad request. So the causes behind the error are asked first, and LiteL
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -56,6 +56,7 @@ CLASSES = {
     "APIConnectionError": ErrorKind.CONNECTION,
     "AuthenticationError": ErrorKind.AUTH,
     "PermissionDeniedError": ErrorKind.AUTH,
+    "PaymentRequiredError": ErrorKind.AUTH,
     "RateLimitError": ErrorKind.RATE_LIMIT,
     "BadRequestError": ErrorKind.BAD_REQUEST,
     "NotFoundError": ErrorKind.BAD_REQUEST,
@@ -63,9 +64,15 @@ CLASSES = {
 }
 """The name of a class among the causes that says less, or of one of its bases (LiteLLM, openai)."""
 
+UNREACHED = frozenset(
+    {"InvalidURL", "UnsupportedProtocol", "NonHttpUrlClientError", "TransportError", "ClientConnectionError", "ConnectionError"}
+)
+"""The names among them that put the address in doubt."""
+
 UNTOLD = frozenset({ErrorKind.CONNECTION, ErrorKind.BAD_REQUEST})
 """Kinds of cause that LiteLLM's message says nothing of."""
 
+LITELLM_PREFIX = re.compile(r"^(litellm\.)?(\w*(Error|Timeout|Exception)( Error)?: (litellm\.)?)*(\w+(Exception|Error)( Timeout)? - )?")
 SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 SHORTEST_SECRET = 6
 LONGEST_MESSAGE = 500
@@ -79,7 +86,7 @@ def explain(error: BaseException, model: str, key_variables: Sequence[str], addr
     if kind is ErrorKind.AUTH:
         where = " or ".join(key_variables) or "the provider's usual environment variable"
         text = f"{text}; check the key in {where}"
-    elif address is not None and status is None and kind in UNTOLD:
+    elif address is not None and kind in UNTOLD and _has_cause(causes, UNREACHED):
         text = f"{text}; is {address} the right address, and does a server answer there?"
     elif status == 404:
         text = f"{text}; check the model's name and api_base"
@@ -134,6 +141,10 @@ def _names(error: BaseException) -> list[str]:
     return [cls.__name__ for cls in type(error).__mro__]
 
 
+def _has_cause(causes: Sequence[BaseException], names: Collection[str]) -> bool:
+    return any(name in names for cause in causes for name in _names(cause))
+
+
 def _status(causes: Sequence[BaseException]) -> int | None:
     """The status of the provider's answer. LiteLLM's own errors have made-up ones, which count only where no answer came."""
     for cause in causes:
@@ -171,9 +182,9 @@ def _text(causes: Sequence[BaseException]) -> str:
     """What the provider said, on one line, without the class names that LiteLLM puts before it."""
     said = next((cause for cause in causes if _named([cause], CAUSES) in UNTOLD), causes[0])
     text = str(said).partition("Traceback (most recent call last)")[0]
-    text = re.sub(r"^(litellm\.)?(\w+(Error|Timeout|Exception)( Error)?: (litellm\.)?)+(\w+(Exception|Error)( Timeout)? - )?", "", text)
+    text = LITELLM_PREFIX.sub("", text)
     text = re.sub(r" ssl:(<.*?>|\w+)", "", text)
-    if any("JSONDecodeError" in _names(cause) for cause in causes):
+    if _has_cause(causes, {"JSONDecodeError"}):
         text = f"the answer is not the JSON that it should be ({text})"
     text = " ".join(text.split()) or type(said).__name__
     return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"

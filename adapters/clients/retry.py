@@ -1,6 +1,8 @@
 """Retrying: tries a call again when its failure may pass."""
 
 from collections.abc import Callable
+from concurrent.futures import Future
+from typing import cast
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
 
@@ -60,7 +62,5 @@ def _may_pass(error: BaseException) -> bool:
 
 
 def _failure(state: RetryCallState) -> ModelError:
-    error = state.outcome.exception() if state.outcome is not None else None
-    if not isinstance(error, ModelError):
-        raise TypeError(f"only a ModelError is tried again, not {error!r}")
-    return error
+    """The failure that is being waited after: `_may_pass` has seen to its type."""
+    return cast(ModelError, cast("Future[Completion]", state.outcome).exception())

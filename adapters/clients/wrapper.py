@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from adapters.answer import Usage
-from adapters.clients.client import Capabilities, Completion, ModelClient, Request
+from adapters.clients.client import Capabilities, ModelClient, Request
 from adapters.digest import Json
 
 
 class Wrapper:
-    """Is all that the client inside is. A subclass changes how `complete` comes to its completion, never which one that is."""
+    """Is all that the client inside is, but for `complete`: a subclass says how that comes to its completion, never which one it is."""
 
     def __init__(self, client: ModelClient) -> None:
         self._client = client
@@ -27,9 +27,6 @@ class Wrapper:
 
     def ceiling(self, request: Request) -> Usage:
         return self._client.ceiling(request)
-
-    async def complete(self, request: Request) -> Completion:
-        return await self._client.complete(request)
 
     async def close(self) -> None:
         await self._client.close()

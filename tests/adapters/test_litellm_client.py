@@ -48,6 +48,7 @@ async def test_completes_with_usage_cost_and_latency(standin: Standin) -> None:
     assert completion.usage.usd == pytest.approx((completion.usage.input_tokens + 4 * completion.usage.output_tokens) / 1e6)
     assert completion.usage.input_tokens > 0 < completion.usage.output_tokens
     assert 0.1 <= completion.seconds < 2
+    assert client.model == "openai/parcel-a"
     assert last["authorization"] == "Bearer stand-in-key"
     assert last["body"] == {
         "model": "parcel-a",
@@ -339,6 +340,16 @@ def test_every_event_loop_has_connections_of_its_own(standin: Standin) -> None:
         return text
 
     assert asyncio.run(call()) == asyncio.run(call()) == asyncio.run(call_and_close()) == asyncio.run(call_and_close())
+
+
+async def test_connections_that_litellm_shares_are_closed_and_made_anew(standin: Standin) -> None:
+    client = client_of(standin)
+    for _ in range(2):
+        await client.complete(ask())
+        connections = load().module_level_aclient.client
+        await client.close()
+        assert connections.is_closed
+        assert "module_level_aclient" not in vars(load())
 
 
 async def test_a_big_batch_is_fast(standin: Standin) -> None:
