@@ -1,13 +1,16 @@
 """Small parts that tests of the search are put together from."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from adapters.answer import TracedAnswer, Usage
 from adapters.candidate import Candidate
 from adapters.clients.client import Capabilities, Completion, ErrorKind, Message, ModelError, Request
 from adapters.digest import Json
 from adapters.example import Example
+from optimizer.budget import Used
+from optimizer.evaluate import Cell
+from scoring.score import Score
 
 Reply = str | Completion | Exception
 USD_PER_TOKEN = 0.001
@@ -88,5 +91,18 @@ def candidate(text: str = "Say yes.", **others: str) -> Candidate:
     return Candidate({"instructions": text, **others})
 
 
-def answer(text: str = "yes", steps: Sequence[str] = ()) -> TracedAnswer:
-    return TracedAnswer(text)
+def cell(
+    example: Example,
+    values: Mapping[str, float] | float | None = 1.0,
+    *,
+    who: str = "c",
+    model: str = "small",
+    text: str = "yes",
+    feedback: str = "",
+) -> Cell:
+    """A scored cell; `values` as a number stands for the dimension `template`, and None for a cell that failed."""
+    used = Used(1, {}, 0)
+    if values is None:
+        return Cell(who, example, model, None, None, "timeout", used)
+    scores = values if isinstance(values, Mapping) else {"template": values}
+    return Cell(who, example, model, TracedAnswer(text), Score(scores, feedback=feedback), None, used)
