@@ -1,0 +1,72 @@
+"""Acceptance compares a child with its parent on the same cells, and nothing else."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optimizer.accept import accept
+
+NAN = float("nan")
+rows = st.lists(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7, 1.0, NAN]), min_size=2, max_size=2), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("parent", "child", "accepted", "reason"),
+    [
+        ([[0.0], [1.0]], [[1.0], [1.0]], True, "+50.0 points on 2 examples"),
+        ([[0.0], [1.0]], [[1.0], [0.0]], False, "not better than its parent: +0.0 points on 2 examples"),
+        ([[1.0], [1.0]], [[1.0], [0.5]], False, "not better than its parent: -25.0 points on 2 examples"),
+        ([[0.0, 0.5]], [[1.0, 0.0]], True, "+25.0 points on 1 examples"),
+        ([[NAN], [0.5]], [[1.0], [0.6]], True, "+10.0 points on 1 examples"),
+        ([[0.9], [0.5]], [[NAN], [0.6]], True, "+10.0 points on 1 examples"),
+        ([[NAN, 0.5]], [[1.0, NAN]], False, "no example was scored for both parent and child"),
+        ([[NAN]], [[NAN]], False, "no example was scored for both parent and child"),
+    ],
+    ids=["better", "equal", "worse", "trade", "parent failed", "child failed", "nothing shared", "nothing"],
+)
+def test_by_example(parent: list[list[float]], child: list[list[float]], accepted: bool, reason: str) -> None:
+    verdict = accept(np.array(parent), np.array(child))
+    assert (verdict.accepted, verdict.reason) == (accepted, reason)
+
+
+def test_a_failed_cell_is_no_zero() -> None:
+    """Counted as zero, the parent's failure would let this child pass, and the child's would keep it out."""
+    assert not accept(np.array([[NAN], [0.5]]), np.array([[1.0], [0.4]])).accepted
+    assert accept(np.array([[1.0], [0.5]]), np.array([[NAN], [0.6]])).accepted
+
+
+def test_objectives_weigh_alike_however_many_cells_they_have() -> None:
+    parent = np.array([[0.5, 0.5], [0.5, NAN], [0.5, NAN]])
+    child = np.array([[0.6, 0.3], [0.6, NAN], [0.6, NAN]])
+    assert accept(parent, child).reason == "not better than its parent: -5.0 points on 3 examples"
+
+
+@given(rows)
+def test_nobody_is_better_than_itself(values: list[list[float]]) -> None:
+    assert not accept(np.array(values), np.array(values)).accepted
+
+
+@given(rows)
+def test_at_most_one_of_two_is_better_than_the_other(values: list[list[float]]) -> None:
+    one, other = np.array(values), np.array(values)[::-1]
+    assert not (accept(one, other).accepted and accept(other, one).accepted)
+
+
+@given(st.lists(st.sampled_from([n / 10 for n in range(11)]), min_size=1, max_size=10), st.randoms(use_true_random=False))
+def test_the_same_scores_on_other_examples_are_no_gain(scores: list[float], shuffle: random.Random) -> None:
+    """0.3 - 0.2 is a little less than 0.1: only rounding makes a difference here."""
+    moved = list(scores)
+    shuffle.shuffle(moved)
+    assert not accept(np.array(scores)[:, None], np.array(moved)[:, None]).accepted
+
+
+@given(rows, st.data())
+def test_a_child_that_dominates_is_accepted(values: list[list[float]], data: st.DataObject) -> None:
+    parent = np.array(values)
+    gains = data.draw(st.lists(st.lists(st.sampled_from([0.0, 0.05]), min_size=2, max_size=2), min_size=len(values), max_size=len(values)))
+    child = parent + np.array(gains)
+    better = bool((child - parent > 0).any())
+    assert accept(parent, child).accepted == better
