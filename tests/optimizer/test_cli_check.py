@@ -1,0 +1,112 @@
+"""check and init: what is known before a call, and a project to start from."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from commands import Command, commander
+from standin import write_project
+
+from adapters.answer import TracedAnswer
+from adapters.example import Example
+from optimizer.configfile import load_config, schema
+from scoring.loading import load_scorer
+
+SIZES = {"train": 20, "val": 10, "test": 15}
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+    monkeypatch.delenv("STANDIN_KEY", raising=False)
+    return commander(capsys, monkeypatch)
+
+
+def project(folder: Path, budget: dict[str, float], **changes: Any) -> Path:
+    return write_project(folder, "http://127.0.0.1:1/v1", budget=budget, sizes=SIZES, models=("a", "b"), **changes)
+
+
+def test_check_tells_what_a_run_will_cost_without_a_key_or_a_call(tmp_path: Path, command: Command) -> None:
+    config = project(tmp_path, {"rollouts": 300})
+    ran = command("check", config)
+    assert (ran.code, ran.err) == (0, "")
+    told = dict(line.split(": ", 1) for line in ran.out.splitlines())
+    assert told[str(config)] == "no mistakes found"
+    assert told["models"] == "a (openai/parcel-a), b (openai/parcel-b)"
+    assert told["examples"] == "20 train, 10 val, 15 test"
+    assert told["limits"] == "300 rollouts"
+    assert told["rollouts"] == "20 for the seed, 60 for the report, the rest for the search"
+    assert told["a rollout"].endswith("at most, with the seed")
+
+
+def test_check_for_other_programs(tmp_path: Path, command: Command) -> None:
+    plan = json.loads(command("check", project(tmp_path, {"rollouts": 300}), "--json").out)
+    assert plan["examples"] == {"train": 20, "val": 10, "test": 15}
+    assert plan["usd"] == pytest.approx(300 * plan["rollout"]["usd"])
+    # 1 USD a million input tokens, 4 for output.
+    assert plan["rollout"]["usd"] == pytest.approx((plan["rollout"]["input_tokens"] + 4 * plan["rollout"]["output_tokens"]) / 1e6)
+    assert plan["warnings"] == []
+
+
+def test_a_limit_on_money_is_the_most_that_it_costs(tmp_path: Path, command: Command) -> None:
+    assert "cost at most: $2.50" in command("check", project(tmp_path, {"rollouts": 300, "usd": 2.5})).out
+
+
+def test_nothing_bounds_the_cost_of_minutes(tmp_path: Path, command: Command) -> None:
+    assert "cost at most: no limit bounds it" in command("check", project(tmp_path, {"minutes": 5})).out
+
+
+def test_an_unknown_price_is_no_zero(tmp_path: Path, command: Command) -> None:
+    model = {"id": "x", "model": "openai/of-my-own", "api_base": "http://127.0.0.1:1/v1"}
+    config = project(tmp_path, {"rollouts": 300})
+    config.write_text(yaml.safe_dump({**yaml.safe_load(config.read_text()), "models": [model]}))
+    ran = command("check", config)
+    assert "cost at most: a price is unknown" in ran.out
+    assert "price unknown at most, with the seed" in ran.out
+
+
+def test_check_takes_overrides(tmp_path: Path, command: Command) -> None:
+    ran = command("check", project(tmp_path, {"rollouts": 300}), "--set", "budget.rollouts=nine")
+    assert ran.code == 2
+    assert ran.err == "--set budget.rollouts=nine: budget.rollouts: expected a whole number, not the text 'nine'\n"
+
+
+def test_init_writes_a_project_that_passes_the_check(tmp_path: Path, command: Command) -> None:
+    folder = tmp_path / "new one" / "x"
+    ran = command("init", folder)
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.splitlines() == [
+        "wrote config.yaml, examples.jsonl, schema.json, scorers.py",
+        f"run it: python -m optimizer run '{folder}/config.yaml'",
+    ]
+    assert json.loads((folder / "schema.json").read_text()) == schema()
+    checked = command("check", folder / "config.yaml")
+    assert (checked.code, checked.err) == (0, "")
+    assert "limits: 400 rollouts" in checked.out
+
+
+def test_init_never_overwrites(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scorers.py").write_text("mine")
+    ran = command("init")
+    assert ran.code == 2
+    assert ran.err == ". has scorers.py already, and nothing was written; give another folder\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["scorers.py"]
+
+
+async def test_the_starters_own_scorer(tmp_path: Path, command: Command) -> None:
+    command("init", tmp_path)
+    specs = load_config(tmp_path / "config.yaml").config.scoring.scorers
+    scorer = load_scorer(specs[1], tmp_path)
+    example = Example("1", {"message": "x"}, expected="high")
+    told = [await scorer.score(example, TracedAnswer(text)) for text in ("high", "normal", "low", "HIGH")]
+    assert [score.values["closeness"] for score in told] == [1.0, 0.5, 0.0, 0.0]
+    assert [score.feedback for score in told] == ["right", "one level off", "the opposite", "'HIGH' is none of low, normal, high"]
+
+
+def test_the_starters_data_is_balanced_and_all_different(tmp_path: Path, command: Command) -> None:
+    command("init", tmp_path)
+    rows = [json.loads(line) for line in (tmp_path / "examples.jsonl").read_text().splitlines()]
+    assert len({row["message"] for row in rows}) == len(rows) == 84
+    assert [sum(row["expected"] == level for row in rows) for level in ("low", "normal", "high")] == [28, 28, 28]
