@@ -198,7 +198,7 @@ def test_a_failed_call_is_a_missing_cell_and_not_a_zero(project: Path, tmp_path:
 def test_a_provider_that_is_down_stops_the_run_and_can_be_waited_for(project: Path, tmp_path: Path, standin: Standin) -> None:
     calm = sit(project, tmp_path / "calm")
     standin.reset(Behaviour(faults={"server_error": 1.0}))
-    with pytest.raises(ProviderError, match="out of reach.*server_error"):
+    with pytest.raises(ProviderError, match=r"out of reach.*server_error"):
         sit(project, tmp_path / "run", "models.a.attempts=2")
     standin.reset()
     assert but_for_time(sit(project, tmp_path / "run")) == but_for_time(calm)
@@ -216,7 +216,7 @@ def test_a_reflection_model_that_refuses_its_key_stops_the_run(project: Path, tm
     standin.reset(Behaviour(key="stand-in-key"))
     os.environ["OTHER_KEY"] = "not-the-key-at-all"
     try:
-        with pytest.raises(ProviderError, match="parcel-reflect is out of reach.*auth") as told:
+        with pytest.raises(ProviderError, match=r"parcel-reflect is out of reach.*auth") as told:
             sit(project, tmp_path / "run", "proposers.reflection.api_key_env=OTHER_KEY")
     finally:
         del os.environ["OTHER_KEY"]
