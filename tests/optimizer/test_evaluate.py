@@ -1,0 +1,287 @@
+"""Cells: what was scored, what failed, and what both have cost."""
+
+import asyncio
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from pieces import Model, ask, candidate, cell, example, examples, failure, in_turn
+
+from adapters.answer import TracedAnswer
+from adapters.clients.client import ErrorKind, ModelError
+from adapters.example import Example
+from adapters.prompt import PromptAdapter
+from optimizer.budget import Claim, Ledger, Used
+from optimizer.concurrent import together
+from optimizer.config import BudgetConfig
+from optimizer.desk import Desk
+from optimizer.errors import ProviderError, ReplayError
+from optimizer.evaluate import Cell, Evaluator, TaskModel, ceiling_claim, score_body, score_from
+from optimizer.journal import Journal
+from scoring.score import Score
+from scoring.scorer import ScorerError
+from scoring.suite import Suite
+
+
+class Counting:
+    """A scorer that never says the same twice: its number of calls, in hundredths. It takes a moment."""
+
+    name, dimensions, version = "counting", ("template",), "1"
+
+    def __init__(self, version: str = "1") -> None:
+        self.version = version
+        self.seen: list[str] = []
+
+    async def score(self, example: Example, answer: TracedAnswer) -> Score:
+        self.seen.append(example.id)
+        number = len(self.seen)
+        await asyncio.sleep(0.001 * (3 - number % 3))
+        return Score({"template": number / 100}, correct=False, feedback=f"number {number}", details={"pair": (1, 2)})
+
+
+class Exact:
+    name, dimensions, version = "exact", ("template",), "1"
+
+    async def score(self, example: Example, answer: TracedAnswer) -> Score:
+        right = answer.text == example.expected
+        return Score({"template": float(right)}, right, None if right else "wrong", answer.text)
+
+
+class Broken(Exact):
+    async def score(self, example: Example, answer: TracedAnswer) -> Score:
+        raise ValueError("no such thing")
+
+
+ADAPTER = PromptAdapter(system="{instructions}", user="{text}", inputs=["text"])
+TRAIN = examples(3)
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = Journal.write(tmp_path)
+    yield journal
+    journal.close()
+
+
+def evaluator(
+    journal: Journal,
+    *models: TaskModel,
+    scorer: Counting | Exact | None = None,
+    replay: bool = False,
+    random_seed: int = 0,
+    seen: list[Cell] | None = None,
+) -> Evaluator:
+    cells: list[Cell] = [] if seen is None else seen
+    return Evaluator(ADAPTER, models, Suite([scorer or Exact()]), Desk(journal, replay=replay), journal, random_seed, cells.append)
+
+
+def of(name: str, model: Model, *, sampled: bool = False) -> TaskModel:
+    return TaskModel(name, model, sampled)
+
+
+# --- cells ------------------------------------------------------------------------------------------------------------
+
+
+async def test_every_model_meets_every_example_in_order(journal: Journal) -> None:
+    seen: list[Cell] = []
+    fill = evaluator(journal, of("a", Model()), of("b", Model(lambda _: "no", name="large")), seen=seen).fill
+    cells = await fill(candidate(), TRAIN, 1)
+    assert [(c.example.id, c.model) for c in cells] == list(itertools.product(["e0", "e1", "e2"], "ab"))
+    assert [c.score.values["template"] for c in cells if c.score] == [1.0, 0.0] * 3
+    assert sorted(c.key for c in seen) == sorted(c.key for c in cells)
+    assert all(c.candidate == candidate().id and c.failed is None and c.answer for c in cells)
+
+
+@pytest.mark.parametrize("kind", [ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT, ErrorKind.SERVER_ERROR, ErrorKind.BAD_REQUEST])
+async def test_a_failed_call_leaves_the_cell_failed_not_zero(journal: Journal, kind: ErrorKind) -> None:
+    model = Model(lambda request: failure(kind) if request.messages[-1].content == "text of e1" else "yes")
+    cells = await evaluator(journal, of("a", model)).fill(candidate(), TRAIN, 1)
+    assert [c.failed for c in cells] == [None, str(kind), None]
+    assert cells[1].score is None and cells[1].answer is None
+    assert cells[1].used == Used(1, {}, 0)
+    assert cells[1].row("val").failed == str(kind)
+    assert cells[1].row("val").body == {"text": None}
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"), [(ErrorKind.CONTENT_FILTER, "refusal"), (ErrorKind.CONTEXT_LENGTH, "context_length")], ids=["refusal", "too long"]
+)
+async def test_a_failure_of_content_is_scored(journal: Journal, kind: ErrorKind, named: str) -> None:
+    (filled,) = await evaluator(journal, of("a", Model(lambda _: failure(kind)))).fill(candidate(), TRAIN[:1], 1)
+    assert filled.failed is None
+    assert filled.answer and filled.answer.failure_kind == named
+    assert filled.score and filled.score.values == {"template": 0.0}
+
+
+async def test_a_model_out_of_reach_ends_the_filling(journal: Journal) -> None:
+    with pytest.raises(ProviderError):
+        await evaluator(journal, of("a", Model(lambda _: failure(ErrorKind.AUTH)))).fill(candidate(), TRAIN, 1)
+
+
+async def test_a_scorer_that_raises_is_no_score(journal: Journal) -> None:
+    with pytest.raises(ScorerError, match="no such thing"):
+        await evaluator(journal, of("a", Model()), scorer=Broken()).fill(candidate(), TRAIN[:1], 1)
+    assert journal.last_job() == 1, "the call is kept"
+
+
+async def test_a_cells_row_tells_what_was_said_and_what_it_was_worth(journal: Journal) -> None:
+    (filled,) = await evaluator(journal, of("a", Model(lambda _: "no"))).fill(candidate(), TRAIN[:1], 1)
+    row = filled.row("train")
+    assert (row.candidate, row.example, row.model, row.repeat, row.split, row.failed) == (candidate().id, "e0", "a", 0, "train", None)
+    assert row.body["text"] == "no" and row.body["values"] == {"template": 0.0} and row.body["failure_kind"] == "wrong"
+
+
+# --- what was known is used -------------------------------------------------------------------------------------------
+
+
+async def test_scores_are_recorded_and_met_again(tmp_path: Path) -> None:
+    scorer = Counting()
+    with closing(Journal.write(tmp_path)) as journal:
+        first = await evaluator(journal, of("a", Model()), scorer=scorer).fill(candidate(), TRAIN, 1)
+    with closing(Journal.write(tmp_path)) as journal:
+        again = await evaluator(journal, of("a", Model(in_turn())), scorer=scorer, replay=True).fill(candidate(), TRAIN, 1)
+    assert [c.score for c in again] == [c.score for c in first]
+    assert [c.used for c in again] == [c.used for c in first]
+    assert len(scorer.seen) == 3
+
+
+async def test_two_jobs_that_score_the_same_answer_at_once_get_the_same_score(journal: Journal) -> None:
+    """Else the one that is recorded would not be the one that a decision was made from."""
+    work = evaluator(journal, of("a", Model()), scorer=Counting())
+    one, other = await asyncio.gather(work.fill(candidate(), TRAIN[:1], 1), work.fill(candidate(), TRAIN[:1], 2))
+    (later,) = await work.fill(candidate(), TRAIN[:1], 3)
+    assert one[0].score == other[0].score == later.score
+
+
+@pytest.mark.parametrize("change", ["scorer", "expected", "answer"])
+async def test_what_a_score_depends_on_makes_it_another_score(journal: Journal, change: str) -> None:
+    scorer = Counting()
+    await evaluator(journal, of("a", Model()), scorer=scorer).fill(candidate(), [example("e", "yes", text="t")], 1)
+    changed = Counting("2") if change == "scorer" else scorer
+    changed_example = example("e", "no" if change == "expected" else "yes", text="t")
+    model = Model(lambda _: "other", where="elsewhere") if change == "answer" else Model()
+    before = len(changed.seen)
+    await evaluator(journal, of("a", model), scorer=changed).fill(candidate(), [changed_example], 2)
+    assert len(changed.seen) == before + 1
+
+
+async def test_a_replay_that_lacks_a_call_says_so(journal: Journal) -> None:
+    with pytest.raises(ReplayError):
+        await evaluator(journal, of("a", Model()), replay=True).fill(candidate(), TRAIN, 1)
+
+
+def test_a_score_survives_the_journal() -> None:
+    score = Score({"template": 1 / 3, "brevity": 1.0}, True, None, "out", "because", {"n": [1, {"a": None}]})
+    assert score_from(score_body(score)) == score
+
+
+# --- luck -------------------------------------------------------------------------------------------------------------
+
+
+def seeds(model: Model) -> dict[str, int | None]:
+    return {request.messages[-1].content: request.seed for request in model.asked}
+
+
+def fresh(folder: Path) -> Journal:
+    folder.mkdir()
+    return Journal.write(folder)
+
+
+async def asked(path: Path, text: str = "Say yes.", name: str = "a", sampled: bool = True, random_seed: int = 0) -> dict[str, int | None]:
+    model = Model()
+    with closing(fresh(path)) as journal:
+        await evaluator(journal, of(name, model, sampled=sampled), random_seed=random_seed).fill(candidate(text), TRAIN, 1)
+    return seeds(model)
+
+
+async def test_a_seed_depends_on_example_and_model_not_on_the_candidate(tmp_path: Path) -> None:
+    base = await asked(tmp_path / "base")
+    assert len(set(base.values())) == 3
+    assert all(isinstance(seed, int) and 0 <= seed < 2**28 for seed in base.values())
+    assert await asked(tmp_path / "other candidate", text="Say no.") == base
+    assert await asked(tmp_path / "again") == base
+    for other in (await asked(tmp_path / "model", name="b"), await asked(tmp_path / "run", random_seed=1)):
+        assert not set(other.values()) & set(base.values())
+
+
+async def test_a_model_at_temperature_zero_gets_no_seed(tmp_path: Path) -> None:
+    assert set((await asked(tmp_path / "plain", sampled=False)).values()) == {None}
+
+
+# --- claims -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_claim_bounds_what_filling_uses(journal: Journal) -> None:
+    """Also with the longest answers, and with text of more bytes than letters."""
+    models = [of("a", Model(lambda _: "ü" * 50)), of("b", Model(lambda _: "no", name="large"))]
+    work = evaluator(journal, *models)
+    given = [*TRAIN, example("é", text="汉字 🦜" * 20)]
+    claim = work.claim(candidate("Sag ‘ja’."), given, True)
+    cells = await work.fill(candidate("Sag ‘ja’."), given, 1)
+    book = Ledger(BudgetConfig(rollouts=100))
+    book.settle(book.hold(claim), [c.used for c in cells])
+    spent = book.spent()
+    assert (spent.rollouts, spent.calls) == (claim.rollouts, claim.calls) == (8, 8)
+    assert spent.input_tokens + spent.output_tokens <= claim.tokens
+    assert spent.usd is not None and spent.usd <= claim.usd
+
+
+async def test_a_claim_without_prices_asks_nothing_of_the_clients(journal: Journal) -> None:
+    class Unasked(Model):
+        def ceiling(self, request: object) -> object:  # type: ignore[override]
+            raise AssertionError("asking for a price may load a large library")
+
+    assert evaluator(journal, of("a", Unasked())).claim(candidate(), TRAIN, False) == Claim(3, 3)
+    assert evaluator(journal, of("a", Unasked())).claim(candidate(), [], True) == Claim()
+
+
+def test_a_ceiling_without_a_price_still_counts_tokens() -> None:
+    assert ceiling_claim(Model(priced=False), ask("four")) == Claim(tokens=104)
+
+
+# --- together ---------------------------------------------------------------------------------------------------------
+
+
+async def late(result: int, turns: int, log: list[str]) -> int:
+    try:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        log.append(f"{result} cancelled")
+        raise
+    return result
+
+
+async def broken() -> int:
+    await asyncio.sleep(0)
+    raise ModelError(ErrorKind.TIMEOUT, "small", "no answer")
+
+
+async def test_results_come_in_the_order_of_the_work() -> None:
+    assert await together(late(n, 5 - n, []) for n in range(5)) == [0, 1, 2, 3, 4]
+    nothing: Sequence[int] = await together([])
+    assert nothing == []
+
+
+async def test_the_first_failure_cancels_the_rest_and_is_raised_as_it_is() -> None:
+    log: list[str] = []
+    with pytest.raises(ModelError):
+        await together([late(1, 1000, log), broken(), late(2, 1000, log)])
+    assert sorted(log) == ["1 cancelled", "2 cancelled"], "nothing runs on unseen"
+
+
+async def test_whoever_is_cancelled_cancels_its_work() -> None:
+    log: list[str] = []
+    waiting = asyncio.create_task(together([late(1, 1000, log), late(2, 1000, log)]))
+    for _ in range(3):
+        await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert sorted(log) == ["1 cancelled", "2 cancelled"]
+
+
+def test_a_cells_key_tells_candidate_example_and_model() -> None:
+    assert cell(example("e"), who="c", model="m").key == ("c", "e", "m")
