@@ -80,31 +80,32 @@ class AnswerContains:
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
         """Raises ScorerError where the example's expected answers cannot be used."""
+        said = spoken(answer)
         try:
-            found = _scored(replace(answer, text=spoken(answer)), example.expected)
+            found = _scored(replace(answer, text=said), example.expected)
         except (TypeError, ValueError) as error:
             raise ScorerError(self.name, example.id, str(error)) from None
-        feedback = _feedback(found.failure_kind, answer.text, example.expected)
+        feedback = _feedback(found.failure_kind, said, example.expected)
         return Score({TEMPLATE: float(found.correct)}, found.correct, found.failure_kind, found.outcome, feedback)
 
 
 def _scored(output: object, expected: object) -> AnswerScore:
-    labels = _labels(expected)
-    text = _text(output)
-    outcome = None if text is None else fold(text)
-    kind = _own_kind(output) or ("parse_failure" if text is None else _judge(output, text, labels))
-    return AnswerScore(kind is None, kind, outcome)
+    labels, text, own = _labels(expected), _text(output), _own_kind(output)
+    if text is None:
+        return AnswerScore(False, own or "parse_failure", None)
+    folded = fold(text)
+    kind = own or _judge(output, is_not_found(text), folded, labels)
+    return AnswerScore(kind is None, kind, folded)
 
 
-def _judge(output: object, text: str, labels: list[str]) -> str | None:
+def _judge(output: object, not_found: bool, folded: str, labels: list[str]) -> str | None:
     """The failure kind of an answer that has a text; None where it is right. A run that was stopped or refused did not look
     everywhere: what it found counts, what it did not find does not. A verdict of not found counts before any answer beside it."""
     stopped = _get(output, "partial") is True and bool(_notes(output) & LIMITS)
     refused = any(reason in REFUSALS for reason in _finish_reasons(output))
-    not_found = is_not_found(text)
     unanswerable = NOT_IN_DOCUMENT in labels
     looked = not stopped and not refused
-    right = (unanswerable and looked) if not_found else (not unanswerable and _contains(text, labels))
+    right = (unanswerable and looked) if not_found else (not unanswerable and _contains(folded, labels))
     if right:
         return None
     if stopped:
@@ -114,9 +115,9 @@ def _judge(output: object, text: str, labels: list[str]) -> str | None:
     return "not_in_document" if not_found else "wrong"
 
 
-def _contains(text: str, labels: list[str]) -> bool:
-    folded = whole.one_dash(fold(text))
-    return any(whole.holds(folded, whole.one_dash(fold(label))) for label in labels)
+def _contains(folded: str, labels: list[str]) -> bool:
+    text = whole.one_dash(folded)
+    return any(whole.holds(text, whole.one_dash(fold(label))) for label in labels)
 
 
 def _labels(expected: object) -> list[str]:

@@ -144,8 +144,7 @@ def bca(sample: Sample, rng: np.random.Generator) -> Ends:
 
 def by_group(sample: Sample) -> tuple[Array, Array]:
     means = np.nanmean(sample.differences, axis=1)
-    sums: Array = np.bincount(sample.groups, means)
-    return sums, np.bincount(sample.groups).astype(np.float64)
+    return np.bincount(sample.groups, means).astype(np.float64), np.bincount(sample.groups).astype(np.float64)
 
 
 def resampled(sample: Sample, rng: np.random.Generator) -> Array:
