@@ -1,6 +1,7 @@
 """The run directory: its lock, its manifest, and the files that hold the result."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -14,23 +15,23 @@ from optimizer.errors import JournalError, LockedError
 
 MANIFEST, RESULT, BEST, LOCK = "manifest.json", "result.json", "best", "lock"
 
-FREE = ("budget.", "concurrency", "failures.", "name")
-FREE_OF_ENDPOINT = (".concurrency", ".timeout", ".attempts")
+FREE = re.compile(r"name|concurrency|budget\..+|failures\..+|(models\.\d+|proposers\.reflection)\.(concurrency|timeout|attempts)")
 """What may change between two sittings of a run without making it another run: how far it goes and how fast."""
 
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
     """The directory, made where there is none, for this process alone. LockedError where another has it."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise JournalError(f"{out} is a file; give a directory with --out.") from error
     lock = FileLock(out / LOCK, timeout=0)
     try:
+        out.mkdir(parents=True, exist_ok=True)
         lock.acquire()
+    except FileExistsError as error:
+        raise JournalError(f"{out} is a file; give a directory with --out.") from error
     except Timeout as error:
         raise LockedError(f"{out} is in use by another run. Wait for it to end, or give another directory with --out.") from error
+    except OSError as error:
+        raise _unwritable(out, error) from error
     try:
         yield
     finally:
@@ -46,7 +47,7 @@ def manifest(config: Mapping[str, Any], folder: Path, data: Mapping[str, str]) -
 def settle_manifest(out: Path, new: Mapping[str, Any], *, allow_changes: bool) -> bool:
     """Write the manifest. Returns whether the directory held another run, which `allow_changes` says to go on from; JournalError else."""
     path = out / MANIFEST
-    differ = different(read_json(path), new) if path.exists() else []
+    differ = different(read_manifest(out), new) if path.exists() else []
     if differ and not allow_changes:
         raise JournalError(
             f"{out} holds a run with another config (what differs: {', '.join(differ[:5])}). Give another directory with --out, or "
@@ -59,15 +60,19 @@ def settle_manifest(out: Path, new: Mapping[str, Any], *, allow_changes: bool) -
 def different(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """The fields in which two manifests describe different runs."""
     paths = changes(old["config"], new["config"])
-    found = [path for path in paths if not path.startswith(FREE) and not path.endswith(FREE_OF_ENDPOINT)]
-    return found + [f"the {split} examples" for split, digest in new["data"].items() if old["data"].get(split) != digest]
+    found = [path for path in paths if not FREE.fullmatch(path)]
+    return found + [f"the examples ({part})" for part in {**old["data"], **new["data"]} if old["data"].get(part) != new["data"].get(part)]
 
 
 def read_manifest(out: Path) -> dict[str, Any]:
     """JournalError where the directory is none of a run."""
     if not (out / MANIFEST).is_file():
         raise JournalError(f"{out} is no run directory: it has no {MANIFEST}. Give the directory that `run` wrote to.")
-    return read_json(out / MANIFEST)
+    content = read_json(out / MANIFEST)
+    for name, kind in (("config", dict), ("folder", str), ("data", dict)):
+        if not isinstance(content.get(name), kind):
+            raise JournalError(f"{out / MANIFEST} has no {name!r}, so it is none of a run. Start in another directory with --out.")
+    return content
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -87,16 +92,35 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 def write_best(out: Path, components: Mapping[str, str]) -> None:
     """`best/<component>.txt`, each text as it is; files of an earlier best go."""
     folder = out / BEST
-    folder.mkdir(exist_ok=True)
-    for name, text in components.items():
-        _write(folder / f"{name}.txt", text)
-    for path in folder.glob("*.txt"):
-        if path.stem not in components:
-            path.unlink()
+    files = {f"{_file_name(name)}.txt": text for name, text in components.items()}
+    try:
+        folder.mkdir(exist_ok=True)
+        for path in folder.glob("*.txt"):
+            if path.name not in files:
+                path.unlink()
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    for name, text in files.items():
+        _write(folder / name, text)
+
+
+def _file_name(component: str) -> str:
+    """A component may have any name; what could lead out of the folder, or is no part of a file's name somewhere, is spelled `%2F`."""
+    return re.sub(r'[\x00-\x1f"%*/:<>?\\|]', lambda match: f"%{ord(match[0]):02X}", component)
 
 
 def _write(path: Path, text: str) -> None:
     """Whole or not at all: whoever reads meets the old file or the new one."""
     draft = path.with_name(path.name + ".new")
-    draft.write_text(text, encoding="utf-8", newline="")
-    draft.replace(path)
+    try:
+        draft.write_text(text, encoding="utf-8", newline="")
+        draft.replace(path)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> JournalError:
+    return JournalError(
+        f"{path} cannot be written ({error.strerror}). Mend that and give the same command again, or give another directory with --out: "
+        "what was paid for is kept."
+    )
