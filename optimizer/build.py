@@ -1,25 +1,30 @@
 """From a config to live objects: everything that can be found wrong without a call is found wrong here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from adapters.adapter import AdapterError
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.clients.client import Constraint, JsonSchema, Labels, Request
 from adapters.clients.retry import OnRetry
 from adapters.dataset import Row, data_hash, input_names, load_dataset
 from adapters.demonstrations import demonstration_of
+from adapters.formats import DatasetError
 from adapters.prompt import PromptAdapter
 from adapters.split import SealedTest, SearchData, Shares, split_dataset
 from optimizer.clients import Clients
 from optimizer.config import Config, DataConfig, LabelsConfig, PromptAdapterConfig
-from optimizer.errors import ConfigError
+from optimizer.errors import PlacedError
 from optimizer.evaluate import TaskModel
 from optimizer.propose.demos import Demos
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Proposer
 from optimizer.propose.reflection import Reflection
 from scoring.loading import load_scorer
+from scoring.scorer import Scorer, ScorerConfigError
 from scoring.suite import Suite
 
 MAX_BYTES = 20_000
@@ -46,14 +51,16 @@ class Prepared:
 
 
 def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Prepared:
-    """`folder`: where the config's relative paths start. Raises ConfigError, DatasetError, AdapterError or ScorerConfigError."""
+    """`folder`: where the config's relative paths start. Raises PlacedError, or DatasetError for the data's files."""
     rows = _rows(config.data, folder)
-    splits = split_dataset(rows, _shares(config.data), config.random_seed)
+    with _at("data"):
+        splits = split_dataset(rows, _shares(config.data), config.random_seed)
     seed = _seed(config)
-    adapter = _adapter(config.adapter, rows)
     everything = [row.example for row in rows]
-    warnings = [*splits.notes, *adapter.check(seed, everything)]
-    suite = Suite([load_scorer(spec, folder) for spec in config.scoring.scorers])
+    with _at("adapter"):
+        adapter = _adapter(config.adapter, rows)
+        warnings = [*splits.notes, *adapter.check(seed, everything)]
+    suite = Suite([_scorer(index, spec, folder) for index, spec in enumerate(config.scoring.scorers)])
     clients = Clients(config.concurrency, on_retry)
     models = [
         TaskModel(model.id, clients.make(model, f"models.{index}.model"), sampled=model.temperature > 0)
@@ -79,6 +86,20 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Pr
         clients=clients,
         warnings=warnings,
     )
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Errors of parts that know nothing of configs, with their place in the config."""
+    try:
+        yield
+    except (DatasetError, AdapterError, ScorerConfigError) as error:
+        raise PlacedError(place, str(error)) from error
+
+
+def _scorer(index: int, spec: str | dict[str, Any], folder: Path) -> Scorer:
+    with _at(f"scoring.scorers.{index}"):
+        return load_scorer(spec, folder)
 
 
 def _rows(data: DataConfig, folder: Path) -> list[Row]:
@@ -116,11 +137,11 @@ def _proposers(config: Config, clients: Clients, guards: Guards, data: SearchDat
     reflection, demos = config.proposers.reflection, config.proposers.demos
     if reflection is not None:
         if set(config.seed) <= {DEMONSTRATIONS}:
-            raise ConfigError("proposers.reflection: the seed has no component but demonstrations; give it a text to rewrite")
+            raise PlacedError("proposers.reflection", "the seed has no component but demonstrations; give it a text to rewrite")
         proposers.append(Reflection(clients.make(reflection, "proposers.reflection.model"), guards, reflection.minibatch))
     if demos is not None:
         if not any(demonstration_of(example) for example in data.train):
-            raise ConfigError("proposers.demos: no train example has an expected answer to show; add some, or leave demos out")
+            raise PlacedError("proposers.demos", "no train example has an expected answer to show; add some, or leave demos out")
         proposers.append(Demos(data.train, demos.max, demos.minibatch))
     return proposers
 
@@ -129,7 +150,8 @@ def _check_prices(clients: Clients) -> None:
     """An unknown price is an error where money is limited: it is never taken for zero."""
     for place, client in clients.made.items():
         if client.ceiling(Request(())).usd is None:
-            raise ConfigError(
-                f"{place}: the price of {client.model} is not known, so budget.usd cannot be kept. Give it with "
-                "price: {input: …, output: …} in USD per million tokens, or leave budget.usd out."
+            raise PlacedError(
+                place,
+                f"the price of {client.model} is not known, so budget.usd cannot be kept. Give it with "
+                "price: {input: …, output: …} in USD per million tokens, or leave budget.usd out.",
             )

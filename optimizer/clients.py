@@ -8,7 +8,7 @@ from adapters.clients.litellm import LiteLLMClient
 from adapters.clients.retry import OnRetry, Retrying
 from adapters.nearest import nearest
 from optimizer.config import Endpoint
-from optimizer.errors import ConfigError
+from optimizer.errors import PlacedError
 
 LOCAL = "local/"
 EMBEDDED = ("local/smollm2",)
@@ -24,7 +24,7 @@ class Clients:
         """Place in the config → client."""
 
     def make(self, endpoint: Endpoint, place: str) -> ModelClient:
-        """The client for an endpoint. ConfigError, naming `place`, where there is none for it."""
+        """The client for an endpoint. PlacedError where there is none for it."""
         client = Retrying(
             Limited(_bare(endpoint, place), endpoint.concurrency or self._concurrency, self._total),
             endpoint.attempts,
@@ -51,7 +51,7 @@ def _bare(endpoint: Endpoint, place: str) -> ModelClient:
             params=endpoint.params,
         )
     if endpoint.model not in EMBEDDED:
-        raise ConfigError(f"{place}: there is no embedded model {endpoint.model!r}{nearest(endpoint.model, EMBEDDED)}")
+        raise PlacedError(place, f"there is no embedded model {endpoint.model!r}{nearest(endpoint.model, EMBEDDED)}")
     from adapters.clients.llama import LlamaClient  # noqa: PLC0415
 
-    return LlamaClient(temperature=endpoint.temperature, max_tokens=endpoint.max_tokens)
+    return LlamaClient(temperature=endpoint.temperature, max_tokens=endpoint.max_tokens, timeout=endpoint.timeout)

@@ -1,6 +1,7 @@
 """The config's file: reading it with its line numbers, changing single values, and writing it into a manifest."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from pydantic import ValidationError
 from adapters.nearest import nearest
 from optimizer.complaints import Complaint, complaints, spoken
 from optimizer.config import Config
-from optimizer.errors import ConfigError
+from optimizer.errors import ConfigError, PlacedError
 from optimizer.yamlsource import KeyPath, YamlSource, read_yaml
 
 VERSION = 1
@@ -23,10 +24,20 @@ class LoadedConfig:
 
     config: Config
     path: Path
+    draft: "_Draft" = field(repr=False)
 
     @property
     def folder(self) -> Path:
         return self.path.parent
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """Inside, mistakes in the config that are found late are told with their lines, as those that are found at once."""
+        try:
+            yield
+        except PlacedError as error:
+            path = tuple(int(part) if part.isdecimal() else part for part in error.place.split("."))
+            raise ConfigError(f"{self.draft.place(path)[1]}: {error}") from error
 
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
@@ -44,7 +55,7 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
     for override in overrides:
         draft.override(override)
     try:
-        return LoadedConfig(Config.model_validate(draft.content), path.absolute())
+        return LoadedConfig(Config.model_validate(draft.content), path.absolute(), draft)
     except ValidationError as error:
         raise ConfigError("\n".join(draft.lines(error))) from None
 
@@ -139,10 +150,10 @@ class _Draft:
             told = [Complaint(("version",), f"this promptfront reads version {VERSION}, not {spoken(version)}")]
         else:
             told = complaints(error, Config, self.content)
-        placed = sorted((*self._place(c.path), dotted(c.path), c.message) for c in told)
+        placed = sorted((*self.place(c.path), dotted(c.path), c.message) for c in told)
         return [": ".join(filter(None, words)) for _, *words in placed]
 
-    def _place(self, path: KeyPath) -> tuple[int, str]:
+    def place(self, path: KeyPath) -> tuple[int, str]:
         """Where a part of the config comes from: a line to sort by, and words."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.overridden:

@@ -15,6 +15,14 @@ class ConfigError(PromptfrontError):
     exit_code = 2
 
 
+class PlacedError(ConfigError):
+    """A mistake in a config, found by the part that uses it. `place`: the dotted path of what is wrong, as in models.0.model."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(f"{place}: {problem}")
+        self.place = place
+
+
 class JournalError(PromptfrontError):
     """A run directory that cannot be read, or that belongs to another run."""
 

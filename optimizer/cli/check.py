@@ -19,7 +19,8 @@ def command(config: ConfigFile, overrides: Overrides = None, as_json: AsJson = F
     from optimizer.plan import plan
 
     loaded = load_config(config, overrides or ())
-    prepared = prepare(loaded.config, loaded.folder)
+    with loaded.placing():
+        prepared = prepare(loaded.config, loaded.folder)
     found = plan(prepared)
     for warning in prepared.warnings:
         typer.echo(f"warning: {warning}", err=True)

@@ -24,12 +24,13 @@ def command(
     from optimizer.configfile import load_config
 
     loaded = load_config(config, overrides or ())
-    sit(
-        loaded.config,
-        loaded.folder,
-        out or Path("runs") / loaded.config.name,
-        allow_changes=resume,
-        require_improvement=require_improvement,
-        as_json=as_json,
-        quiet=no_progress,
-    )
+    with loaded.placing():
+        sit(
+            loaded.config,
+            loaded.folder,
+            out or Path("runs") / loaded.config.name,
+            allow_changes=resume,
+            require_improvement=require_improvement,
+            as_json=as_json,
+            quiet=no_progress,
+        )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.configfile import changes, config_from_manifest, load_config, resolved, schema
-from optimizer.errors import ConfigError
+from optimizer.errors import ConfigError, PlacedError
 
 GOOD = """\
 version: 1
@@ -276,3 +276,11 @@ def test_the_schema_describes_every_key() -> None:
     assert content["properties"]["concurrency"]["description"].startswith("Calls in flight")
     assert content["$defs"]["BudgetConfig"]["additionalProperties"] is False
     assert {"version", "name", "budget"} <= set(content["required"])
+
+
+def test_mistakes_that_are_found_late_are_told_with_their_lines(tmp_path: Path) -> None:
+    loaded = load_config(write(tmp_path, GOOD), ["scoring.scorers.1=fields"])
+    with pytest.raises(ConfigError, match=r"c\.yaml:10: models\.1\.model: no such model$"), loaded.placing():
+        raise PlacedError("models.1.model", "no such model")
+    with pytest.raises(ConfigError, match=r"^--set scoring\.scorers\.1=fields: scoring\.scorers\.1: no$"), loaded.placing():
+        raise PlacedError("scoring.scorers.1", "no")
