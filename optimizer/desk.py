@@ -14,7 +14,7 @@ from optimizer.journal import Journal
 CONTENT = frozenset({ErrorKind.CONTENT_FILTER, ErrorKind.CONTEXT_LENGTH})
 """Failures that the request itself is the cause of: they say nothing against the provider."""
 
-PATIENCE = {ErrorKind.AUTH: 1, ErrorKind.BAD_REQUEST: 3}
+PATIENCE = {ErrorKind.AUTH: 1, ErrorKind.SETUP: 1, ErrorKind.BAD_REQUEST: 3}
 COLD_PATIENCE, WARM_PATIENCE = 3, 8
 """Failed calls in a row, each already tried again by its client, after which a model counts as out of reach: fewer while it has
 never answered."""

@@ -79,6 +79,8 @@ class ErrorKind(StrEnum):
     BAD_REQUEST = "bad_request"
     CONTENT_FILTER = "content_filter"
     CONTEXT_LENGTH = "context_length"
+    SETUP = "setup"
+    """This machine lacks something that the model needs."""
 
 
 RETRYABLE = frozenset({ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT, ErrorKind.CONNECTION, ErrorKind.SERVER_ERROR})
