@@ -53,7 +53,5 @@ class TracedAnswer:
     @property
     def digest(self) -> str:
         """A hash of what a scorer may judge: the texts, not how long they took."""
-        steps = [
-            (s.kind, s.name, s.request, s.text, s.finish_reason, s.usage.input_tokens, s.usage.output_tokens) for s in self.steps
-        ]
+        steps = [(s.kind, s.name, s.request, s.text, s.finish_reason, s.usage.input_tokens, s.usage.output_tokens) for s in self.steps]
         return digest(self.text, self.parsed, self.partial, self.notes, self.failure_kind, steps)
