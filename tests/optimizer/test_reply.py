@@ -126,8 +126,6 @@ def test_a_long_text_comes_through() -> None:
 
 odd_lines = st.sampled_from(["```", "~~~", "```py", "", "<think>"])
 lines = st.lists(st.text(st.characters(exclude_characters="\r\n"), max_size=12) | odd_lines, max_size=8)
-    st.text(st.characters(exclude_characters="\r\n"), max_size=12) | st.sampled_from(["```", "~~~", "```py", "", "<think>"]), max_size=8
-)
 
 
 @given(lines)
