@@ -10,13 +10,13 @@ import numpy as np
 from adapters.nearest import nearest
 from optimizer.errors import ConfigError, JournalError
 from optimizer.frontier import non_dominated
-from optimizer.journal import CellRow, Journal
+from optimizer.journal import REPORT_JOB, CellRow, Journal
 from optimizer.rundir import RESULT, read_json
 
 
 @dataclass(frozen=True)
 class Listed:
-    """`objectives`: means on val, empty for a candidate that was not accepted; `born`: the job that made it, 0 for the seed."""
+    """`born`: the job that made it, 0 for the seed; `reason`: of its outcome; `objectives`: means on val, none where it was rejected."""
 
     id: str
     components: Mapping[str, str]
@@ -24,6 +24,7 @@ class Listed:
     proposer: str
     born: int
     outcome: str
+    reason: str
     objectives: Mapping[str, float]
     on_frontier: bool
     best: bool
@@ -31,7 +32,7 @@ class Listed:
     @property
     def story(self) -> str:
         """How it came about and what it is, in a line."""
-        made = "the seed" if self.outcome == "seed" else f"{self.outcome}, made by {self.proposer} in job {self.born}"
+        made = "the seed" if self.outcome == "seed" else f"made by {self.proposer} in job {self.born}, {self.outcome} ({self.reason})"
         return made + ", best" * self.best + ", on the frontier" * self.on_frontier
 
 
@@ -70,16 +71,23 @@ class RunRecord:
 def read_run(folder: Path) -> RunRecord:
     """Also while the run goes on. Raises JournalError where the directory is none of a run, or of one that has no candidate yet."""
     with closing(Journal.read(folder)) as journal:
-        rows = journal.candidates()
-        commits = [body for _, _, body in journal.decisions("commit")]
+        commits = {body["candidate"]: body for job, _, body in journal.decisions("commit") if job < REPORT_JOB and body["candidate"]}
+        rows = [row for row in journal.candidates() if row.id in commits]  # a run that had left its path may have left others
     if not rows:
         raise JournalError(
             f"{folder} has no candidate yet: its seed was not scored to the end. Go on with: python -m optimizer resume {folder}"
         )
-    objectives = {body["candidate"]: body["objectives"] for body in commits if body["objectives"]}
-    frontier, best = _frontier(objectives), _best(folder, objectives)
+    pool = {name: body["objectives"] for name, body in commits.items() if body["objectives"]}
+    frontier, best = _frontier(pool), _best(folder, pool)
     listed = [
-        Listed(**vars(row), objectives=objectives.get(row.id, {}), on_frontier=row.id in frontier, best=row.id == best) for row in rows
+        Listed(
+            **vars(row),
+            reason=commits[row.id].get("reason", ""),
+            objectives=pool.get(row.id, {}),
+            on_frontier=row.id in frontier,
+            best=row.id == best,
+        )
+        for row in rows
     ]
     return RunRecord(folder, listed)
 

@@ -9,7 +9,7 @@ import pytest
 from commands import Command, commander
 from rich.console import Console
 
-from optimizer.journal import CandidateRow, CellRow, Journal
+from optimizer.journal import REPORT_JOB, CandidateRow, CellRow, Journal
 
 SEED, WORSE, GOOD, ODD = "aa11", "ab22", "bb33", "cc44"
 TEXTS = {
@@ -42,8 +42,10 @@ def folder(tmp_path: Path) -> Path:
     ]
     for id_, parents, proposer, born, outcome in rows:
         journal.add_candidate(CandidateRow(id_, TEXTS[id_], parents, proposer, born, outcome))
-        journal.decide(born, "commit", {"candidate": id_, "objectives": MEANS.get(id_, {})})
-    journal.decide(4, "commit", {"candidate": None, "objectives": {}})
+        journal.decide(born, "commit", {"candidate": id_, "objectives": MEANS.get(id_, {}), "reason": f"why {id_}"})
+    journal.decide(4, "commit", {"candidate": None, "objectives": {}, "reason": "no idea"})
+    journal.decide(REPORT_JOB, "commit", {"best": GOOD, "seed": SEED})
+    journal.add_candidate(CandidateRow("dd55", {"instructions": "Left behind."}, [SEED], "demos", 9, "accepted"))
     journal.add_cells([cell(SEED, "v1", 1.0), cell(SEED, "v2", 0.0), cell(SEED, "v3", None), cell(SEED, "t1", 0.0, "train")])
     journal.add_cells([cell(GOOD, "v1", 1.0), cell(GOOD, "v2", 0.5), cell(GOOD, "v3", 0.0), cell(WORSE, "t1", 0.25, "train")])
     journal.add_cells([cell(ODD, "v1", None), cell(ODD, "v2", None, model="n")])
@@ -86,14 +88,14 @@ def test_front_for_other_programs(folder: Path, command: Command) -> None:
 def test_the_results_best_comes_before_the_best_so_far(folder: Path, command: Command) -> None:
     (folder / "result.json").write_text(json.dumps({"best": {"id": GOOD}}))
     assert [each["best"] for each in json.loads(command("front", folder, "--json").out)] == [True, False]
-    assert command("show", folder, "best").out.startswith("bb33: accepted, made by reflection in job 2, best, on the frontier")
+    assert command("show", folder, "best").out.startswith("bb33: made by reflection in job 2, accepted (why bb33), best, on the frontier")
 
 
 def test_show_tells_texts_lineage_and_scores(folder: Path, command: Command) -> None:
     ran = command("show", folder, "bb")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
-        "bb33: accepted, made by reflection in job 2, on the frontier",
+        "bb33: made by reflection in job 2, accepted (why bb33), on the frontier",
         "from aa11: the seed",
         "",
         "demonstrations",
