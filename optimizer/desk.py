@@ -26,6 +26,8 @@ class Desk:
     def __init__(self, journal: Journal, *, replay: bool = False) -> None:
         self._journal, self._replay = journal, replay
         self._under_way: dict[str, asyncio.Task[Completion | ModelError]] = {}
+        self._source: dict[str, str] = {}
+        self._out_of_reach: set[str] = set()
         self._in_a_row: Counter[str] = Counter()
         self._answered: set[str] = set()
 
@@ -37,6 +39,7 @@ class Desk:
             if self._replay:
                 raise ReplayError(f"job {job} asks {client.model} for a call that the journal does not hold ({role} {key[:8]})")
             if key not in self._under_way:
+                self._source[key] = canonical(dict(client.identity))
                 self._under_way[key] = asyncio.create_task(self._send(key, client, request, job, role))
             outcome = await asyncio.shield(self._under_way[key])
         if isinstance(outcome, ModelError):
@@ -44,13 +47,15 @@ class Desk:
         return key, outcome
 
     async def close(self, grace: float = 0.0) -> None:
-        """Give the calls under way `grace` seconds to arrive, since they are paid for; then drop the rest.
+        """Give the calls under way `grace` seconds to arrive, since they are paid for; then drop the rest, and at once those to a
+        model that is out of reach.
 
         Raises what kept a call from being recorded, for nobody may be left who waited for it.
         """
         tasks = list(self._under_way.values())
-        if tasks and grace:
-            await asyncio.wait(tasks, timeout=grace)
+        hopeful = [task for key, task in self._under_way.items() if self._source[key] not in self._out_of_reach]
+        if hopeful and grace:
+            await asyncio.wait(hopeful, timeout=grace)
         for task in tasks:
             task.cancel()
         for end in await asyncio.gather(*tasks, return_exceptions=True):
@@ -59,7 +64,7 @@ class Desk:
 
     async def _send(self, key: str, client: ModelClient, request: Request, job: int, role: str) -> Completion | ModelError:
         outcome: Completion | ModelError
-        source = canonical(dict(client.identity))
+        source = self._source[key]
         try:
             answer = await client.complete(request)
         except ModelError as error:
@@ -70,7 +75,7 @@ class Desk:
             self._in_a_row[source] = 0
             self._answered.add(source)
         self._journal.record_call(key, job, role, client.model, canonical(request.content), outcome)
-        del self._under_way[key]
+        del self._under_way[key], self._source[key]
         return outcome
 
     def _count(self, source: str, error: ModelError) -> None:
@@ -79,6 +84,7 @@ class Desk:
         self._in_a_row[source] += 1
         n = self._in_a_row[source]
         if n >= PATIENCE.get(error.kind, WARM_PATIENCE if source in self._answered else COLD_PATIENCE):
+            self._out_of_reach.add(source)
             times = "a call failed" if n == 1 else f"{n} calls in a row failed"
             raise ProviderError(f"{error.model} is out of reach: {times}, the last with {error.kind}: {error.message}")
 

@@ -1,6 +1,7 @@
 """The desk makes each paid call once, records it before anyone sees it, and knows when a model is out of reach."""
 
 import asyncio
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -344,3 +345,17 @@ async def test_a_line_is_its_client_but_closes_nothing(desk: Desk) -> None:
     assert line.ceiling(ask("a")) == model.ceiling(ask("a"))
     await line.close()
     assert not model.closed
+
+
+async def test_closing_waits_for_no_model_that_is_out_of_reach(desk: Desk) -> None:
+    gate = asyncio.Event()
+    stuck = Model(name="down", gate=gate)
+    waiting = asyncio.create_task(call(desk, stuck, "waits"))
+    await asyncio.sleep(0.01)
+    with pytest.raises(ProviderError):
+        await call(desk, Model(in_turn(failure(ErrorKind.AUTH)), name="down"), "refused")
+    start = time.monotonic()
+    await desk.close(grace=5)
+    assert time.monotonic() - start < 1
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
