@@ -1,13 +1,19 @@
 """Demonstrations: worked examples from the train split are added, swapped, dropped and reordered. Calls no model."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.demonstrations import Demonstration, demonstration_of, dump_demonstrations, parse_demonstrations
+from adapters.digest import canonical
 from adapters.example import Example
+from adapters.plain import plain
+from adapters.template import spell
 from optimizer.budget import Claim
 from optimizer.propose.proposer import Proposal, Task
+
+T = TypeVar("T")
 
 MOVES = {"swap": 0.4, "add": 0.2, "fresh": 0.2, "drop": 0.1, "reorder": 0.1}
 """How often each change is tried, among those that the parent allows."""
@@ -22,20 +28,29 @@ class Demos:
     needs_failures = False
 
     def __init__(self, train: Sequence[Example], most: int, minibatch: int) -> None:
-        self._train = [shown for shown in map(demonstration_of, train) if shown is not None]
+        known = [shown for shown in map(demonstration_of, train) if shown is not None]
+        self._train = {_identity(shown.inputs): shown for shown in known}
         self._most, self.minibatch = most, minibatch
 
     def claim(self, parent: Candidate, priced: bool) -> Claim:  # noqa: ARG002
         return Claim()
 
     def largest(self, parent: Candidate) -> Candidate:
-        longest = sorted(self._train, key=lambda shown: len(dump_demonstrations([shown])), reverse=True)[: self._most]
-        return parent.replace(**{DEMONSTRATIONS: dump_demonstrations([*longest, *shown_by(parent)][: self._most])})
+        """Made up field by field, since only the adapter knows which fields a prompt shows: the longest values of each input, and the
+        longest answers."""
+        now = shown_by(parent)
+        pool = [*now, *(shown for shown in self._train.values() if shown not in now)]
+        names = sorted({name for shown in pool for name in shown.inputs})
+        columns = [_longest([shown.inputs.get(name) for shown in pool])[: self._most] for name in names]
+        answers = _longest([shown.answer for shown in pool])[: self._most]
+        rows = zip(answers, *columns, strict=True)
+        longest = [Demonstration(dict(zip(names, values, strict=True)), answer) for answer, *values in rows]
+        return parent.replace(**{DEMONSTRATIONS: dump_demonstrations(longest)})
 
     async def propose(self, task: Task) -> Proposal:
-        now = shown_by(task.parent)
-        taken = {example.id for example in task.batch} | {shown.id for shown in now}
-        others = [shown for shown in self._train if shown.id not in taken]
+        now = shown_by(task.parent)[: self._most]
+        taken = {_identity(inputs) for inputs in (*(e.inputs for e in task.batch), *(shown.inputs for shown in now))}
+        others = [shown for identity, shown in self._train.items() if identity not in taken]
         problem: str | None = "the train split has no example left to show"
         for _ in range(TRIES):
             change = self._change(now, others, task.rng)
@@ -77,6 +92,15 @@ class Demos:
             size = rng.randint((self._most + 1) // 2, self._most)
             after = rng.sample(list(others), min(size, len(others)))
         return move, after
+
+
+def _identity(inputs: Mapping[str, Any]) -> str:
+    """Examples with the same inputs are the same to a model, whatever their ids."""
+    return canonical(plain(dict(inputs)))
+
+
+def _longest(values: list[T]) -> list[T]:
+    return sorted(values, key=lambda value: len(spell(value).encode()), reverse=True)
 
 
 def shown_by(candidate: Candidate) -> tuple[Demonstration, ...]:

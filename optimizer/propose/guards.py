@@ -3,12 +3,13 @@
 import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.example import Example
 
 COPIED = 40
-"""Letters of an example's text that, found word for word in a proposal, count as copied."""
+"""Letters that an example's text (a whole input, or the answer) needs, so that finding it word for word in a proposal counts as copied."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Guards:
 
     def problem(self, parent: Candidate, child: Candidate, known: Set[str]) -> str | None:
         """What is wrong with the child, in words for the proposer, or None. `known`: ids of candidates that were there before."""
-        if child == parent:
+        if all(text.strip() == parent.components[name].strip() for name, text in child.components.items()):
             return "the text is the same as before"
         if child.id in known:
             return "this text was tried before"
@@ -42,18 +43,24 @@ class Guards:
         gained = sorted(self.placeholders(new) - self.placeholders(old))
         if gained:
             return f"the placeholder {{{gained[0]}}} is new; use only those that the text had"
+        # A placeholder that stands there once more is a whole input more in every prompt: nothing was claimed for that.
+        repeated = [mark for mark in (f"{{{name}}}" for name in sorted(self.placeholders(old))) if new.count(mark) > old.count(mark)]
+        if repeated:
+            return f"the placeholder {repeated[0]} stands there more often than before; use it as often as the text did"
         if len(new.encode()) > self.room(old):
             return f"the text is too long: {len(new.encode())} bytes, at most {self.room(old)} are allowed"
         return self._copied(old, new)
 
     def _copied(self, old: str, new: str) -> str | None:
         before, after = _fold(old), _fold(new)
-        for example in self.train:
-            for value in (*example.inputs.values(), example.expected):
-                text = _fold(value) if isinstance(value, str) else ""
-                if len(text) >= COPIED and text in after and text not in before:
-                    return f"the text copies the training example {example.id!r}; state rules that hold for examples never seen"
-        return None
+        copied = next((name for name, text in self._recognizable if text in after and text not in before), None)
+        return None if copied is None else f"the text copies the training example {copied!r}; state rules that hold for examples never seen"
+
+    @cached_property
+    def _recognizable(self) -> list[tuple[str, str]]:
+        """Example → each of its texts that is long enough to be recognized."""
+        texts = ((e.id, _fold(value)) for e in self.train for value in (*e.inputs.values(), e.expected) if isinstance(value, str))
+        return [(name, text) for name, text in texts if len(text) >= COPIED]
 
 
 def _fold(text: str) -> str:

@@ -3,7 +3,7 @@
 import difflib
 
 from adapters.candidate import DEMONSTRATIONS, Candidate
-from adapters.clients.client import Completion, Message, ModelClient, Request
+from adapters.clients.client import Completion, Message, ModelClient, ModelError, Request
 from optimizer.budget import Claim, Used
 from optimizer.evaluate import ceiling_claim
 from optimizer.propose.feedback import cut, render
@@ -12,9 +12,10 @@ from optimizer.propose.proposer import Attempt, Proposal, Task
 from optimizer.propose.reply import ReplyError, block
 
 EXAMPLES_LIMIT = 20_000
-ATTEMPTS, ATTEMPT_LIMIT = 3, 800
-AROUND_LIMIT = 26_000
-"""Characters of a prompt beside the text itself: what the other parts and the words around them can add up to at most."""
+ATTEMPTS, ATTEMPT_LIMIT, REASON_LIMIT = 3, 800, 300
+COMPLAINT_LIMIT = REASON_LIMIT + 200
+AROUND_LIMIT = EXAMPLES_LIMIT + ATTEMPTS * (ATTEMPT_LIMIT + REASON_LIMIT + 200) + 400
+"""Characters of a prompt after its opening: what its parts, their headings and the marks of what is left out add up to at most."""
 
 INSTRUCTION = """\
 You improve a text that is part of a prompt for a language model. The text is called "{component}". Below you find the text as it is \
@@ -26,6 +27,8 @@ seen; do not repeat the examples themselves.{placeholders}
 
 Reply with your reasoning, if you need it, and then exactly one block fenced by ``` that holds the whole new text and nothing \
 else. If the text itself needs such fences, fence the block with more backticks than any inside it."""
+
+COMPLAINT = "This cannot be used: {problem}. Reply again, with one fenced block that holds the whole new text."
 
 
 class Reflection:
@@ -41,10 +44,10 @@ class Reflection:
         if not priced:
             return Claim(calls=2)
         # A character of UTF-8 takes up to four bytes. The second prompt holds the first one and its reply.
-        size = 4 * AROUND_LIMIT + max(len(text.encode()) for text in _texts(parent).values())
+        size = 4 * AROUND_LIMIT + max(len(self._opening(name, text).encode()) for name, text in _texts(parent).items())
         first = Request((Message("user", "x" * size),))
         reply = "x" * self._client.ceiling(first).output_tokens
-        second = Request((*first.messages, Message("assistant", reply), Message("user", "x" * 1000)))
+        second = Request((*first.messages, Message("assistant", reply), Message("user", "x" * 4 * COMPLAINT_LIMIT)))
         return Claim(calls=2) + ceiling_claim(self._client, first) + ceiling_claim(self._client, second)
 
     def largest(self, parent: Candidate) -> Candidate:
@@ -58,11 +61,17 @@ class Reflection:
         seed = task.rng.getrandbits(28)
         problem = ""
         for _ in range(2):
-            completion = await line.complete(Request(messages, seed=seed))
+            try:
+                completion = await line.complete(Request(messages, seed=seed))
+            except ModelError as error:
+                if not line.used:
+                    raise
+                problem = f"{problem}; asked again, the model failed: {error.kind}"
+                break
             child, problem = self._read(completion, task, component)
             if child is not None:
                 return Proposal(child, component, Used(0, line.used, line.uses))
-            complaint = f"This cannot be used: {problem}. Reply again, with one fenced block that holds the whole new text."
+            complaint = COMPLAINT.format(problem=cut(problem, REASON_LIMIT))
             messages = (*messages, Message("assistant", completion.text or "(nothing)"), Message("user", complaint))
         return Proposal(None, problem, Used(0, line.used, line.uses))
 
@@ -78,17 +87,18 @@ class Reflection:
 
     def _prompt(self, task: Task, component: str) -> str:
         text = task.parent.components[component]
+        parts = [self._opening(component, text), f"# How it did\n\n{render(task.cells, EXAMPLES_LIMIT)}"]
+        failed = [_told(attempt, text, component) for attempt in task.attempts if attempt.candidate.components[component] != text]
+        if failed:
+            parts.append("# Changes that were tried before and did not help\n\n" + "\n\n".join(failed[-ATTEMPTS:]))
+        return "\n\n".join(parts)
+
+    def _opening(self, component: str, text: str) -> str:
+        """What a prompt for the component begins with, whatever its job: the instruction and the text as it is."""
         names = ", ".join(f"{{{name}}}" for name in sorted(self._guards.placeholders(text)))
         placeholders = f" The text names values in braces, which have to stay as they are: {names}." if names else ""
-        parts = [
-            INSTRUCTION.format(component=component, placeholders=placeholders),
-            f"# The text now\n\n{text or '(empty)'}",
-            f"# How it did\n\n{render(task.cells, EXAMPLES_LIMIT)}",
-        ]
-        failed = [_told(attempt, text, component) for attempt in task.attempts[-ATTEMPTS:]]
-        if failed:
-            parts.append("# Changes that were tried before and did not help\n\n" + "\n\n".join(failed))
-        return "\n\n".join(parts)
+        instruction = INSTRUCTION.format(component=component, placeholders=placeholders)
+        return f"{instruction}\n\n# The text now\n\n{text or '(empty)'}"
 
 
 def _texts(candidate: Candidate) -> dict[str, str]:
@@ -98,6 +108,6 @@ def _texts(candidate: Candidate) -> dict[str, str]:
 def _told(attempt: Attempt, text: str, component: str) -> str:
     """The lines that an attempt had added and taken away, and why it failed."""
     new = attempt.candidate.components[component]
-    lines = difflib.unified_diff(text.splitlines(), new.splitlines(), lineterm="", n=0)
-    changes = [line for line in lines if not line.startswith(("---", "+++", "@@"))]
-    return cut("\n".join(changes), ATTEMPT_LIMIT) + f"\nOutcome: {attempt.reason}"
+    _old_name, _new_name, *lines = difflib.unified_diff(text.splitlines(), new.splitlines(), lineterm="", n=0)
+    changes = [line for line in lines if not line.startswith("@@")]
+    return cut("\n".join(changes), ATTEMPT_LIMIT) + f"\nOutcome: {cut(attempt.reason, REASON_LIMIT)}"

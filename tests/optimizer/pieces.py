@@ -1,15 +1,18 @@
 """Small parts that tests of the search are put together from."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Mapping, Sequence
 
 from adapters.answer import TracedAnswer, Usage
 from adapters.candidate import Candidate
-from adapters.clients.client import Capabilities, Completion, ErrorKind, Message, ModelError, Request
+from adapters.clients.client import Capabilities, Completion, ErrorKind, Message, ModelClient, ModelError, Request
 from adapters.digest import Json
 from adapters.example import Example
 from optimizer.budget import Used
+from optimizer.desk import Desk, Line
 from optimizer.evaluate import Cell
+from optimizer.propose.proposer import Attempt, Task
 from scoring.score import Score
 
 Reply = str | Completion | Exception
@@ -106,3 +109,23 @@ def cell(
         return Cell(who, example, model, None, None, "timeout", used)
     scores = values if isinstance(values, Mapping) else {"template": values}
     return Cell(who, example, model, TracedAnswer(text), Score(scores, feedback=feedback), None, used)
+
+
+def task(
+    parent: Candidate,
+    *,
+    batch: Sequence[Example] = (),
+    cells: Sequence[Cell] = (),
+    attempts: Sequence[Attempt] = (),
+    problem: Callable[[Candidate], str | None] = lambda _: None,
+    desk: Desk | None = None,
+    seed: int = 0,
+) -> Task:
+    """One job's task for a proposer; `desk` where it is to call a model."""
+
+    def line(client: ModelClient) -> Line:
+        if desk is None:
+            raise TypeError("this task has no desk to call from")
+        return Line(desk, client, 1, "reflection")
+
+    return Task(parent, batch, cells, attempts, problem, line, random.Random(seed))

@@ -1,0 +1,136 @@
+"""What a reflection model is shown: the worst first, in bounds, whatever is in the cells."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pieces import cell, example
+
+from optimizer.evaluate import Cell
+from optimizer.propose.feedback import FIELD, MARK, cut, render
+
+
+def test_a_cell_is_told_in_full() -> None:
+    shown = cell(
+        example("e", ticket="Where is it?", meta={"n": [1, None]}, vip=True, note=None),
+        {"template": 0.0, "brevity": 0.5},
+        model="haiku",
+        text="refund",
+        feedback="expected shipping, got refund",
+    )
+    assert render([shown], 1000) == (
+        "## Example 1\n\n"
+        'What was asked:\nticket: Where is it?\nmeta: {"n": [1, null]}\nvip: true\nnote: \n\n'
+        "What came back:\nrefund\n\n"
+        "Scores: haiku:template 0 of 100, haiku:brevity 50 of 100\n\n"
+        "Feedback: expected shipping, got refund"
+    )
+
+
+def test_an_empty_answer_is_told_as_such_and_no_feedback_is_none() -> None:
+    text = render([cell(example("e"), 0.0, text="")], 1000)
+    assert "What came back:\n(nothing)" in text
+    assert "Feedback" not in text
+
+
+def test_those_that_lost_most_come_first_and_equals_stay_in_order() -> None:
+    worth = {"a": 1.0, "b": 0.25, "c": 0.0, "d": 0.25}
+    text = render([cell(example(name, text=f"<{name}>"), value) for name, value in worth.items()], 5000)
+    assert [text.index(f"<{name}>") for name in "cbda"] == sorted(text.index(f"<{name}>") for name in "abcd")
+    assert [f"## Example {n}" in text for n in range(1, 6)] == [True] * 4 + [False]
+
+
+def test_the_mean_over_dimensions_says_who_lost_most() -> None:
+    text = render([cell(example("a", text="<a>"), {"x": 0.5, "y": 0.4}), cell(example("b", text="<b>"), {"x": 0.0, "y": 0.8})], 5000)
+    assert text.index("<b>") < text.index("<a>")
+
+
+def test_failed_cells_are_not_shown() -> None:
+    text = render([cell(example("a"), None), cell(example("b"), 0.5)], 1000)
+    assert "text of b" in text and "text of a" not in text
+    assert render([cell(example("a"), None)], 1000) == render([], 1000) == ""
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    cells = [cell(example(f"e{n}", text="x" * 300), 0.0) for n in range(10)]
+    text = render(cells, 1000)
+    assert text.count("## Example") == 2
+    assert text.endswith("[… 8 more examples left out …]")
+
+
+def test_the_first_is_always_shown_and_cut_where_it_does_not_fit() -> None:
+    cells = [cell(example(f"e{n}", text=f"begin{n} " + "x" * 900), 0.0, feedback=f"end{n}") for n in range(2)]
+    text = render(cells, 200)
+    assert "begin0" in text and "end0" in text and "characters left out" in text
+    assert text.endswith("[… 1 more examples left out …]")
+
+
+def test_a_long_field_does_not_push_out_the_others() -> None:
+    shown = cell(example("e", ticket="t" * 50_000, other="kept"), 0.0, text="a" * 50_000, feedback="f" * 50_000)
+    text = render([shown], 20_000)
+    assert len(text) < 4 * FIELD
+    assert "other: kept" in text and "Scores: " in text
+    assert all(letter * (FIELD // 2) in text for letter in "taf")
+
+
+@pytest.mark.parametrize("text", ["nul \0", "\x1b[31mred\x1b[0m", "bell \a back \b", "\x7f"])
+def test_control_characters_are_not_passed_on(text: str) -> None:
+    """Some providers refuse a request for one of them, and then reflection would fail on every example that holds it."""
+    shown = render([cell(example(text, **{f"in{text}": text}), 0.0, text=text, feedback=text)], 1000)
+    assert not any((character < " " and character not in "\n\t\r") or character == "\x7f" for character in shown)
+    assert shown.count("\N{REPLACEMENT CHARACTER}") >= 4
+
+
+def test_line_ends_and_tabs_stay() -> None:
+    assert "a\r\n\tb" in render([cell(example("e"), 0.0, text="a\r\n\tb")], 1000)
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+@given(st.text(max_size=400), st.integers(0, 300))
+def test_a_cut_text_keeps_its_ends_and_its_bound(text: str, limit: int) -> None:
+    short = cut(text, limit)
+    assert len(short) <= limit + MARK
+    if len(text) <= limit:
+        assert short == text
+    else:
+        half = limit // 2
+        assert short.startswith(text[:half] + "\n[… ") and short.endswith(" …]\n" + text[len(text) - half :])
+        assert f"[… {len(text) - 2 * half} characters left out …]" in short
+
+
+def test_a_text_without_end_keeps_the_bound() -> None:
+    assert len(cut("x" * 10_000_000, 10)) <= 10 + MARK
+    assert "x" not in cut("x" * 100, 0)
+
+
+long_text = st.text(max_size=30) | st.builds(lambda piece, n: piece * n, st.text(min_size=1, max_size=4), st.integers(0, 3000))
+hostile_cells = st.lists(
+    st.builds(
+        lambda inputs, text, feedback, values: cell(example("e", **inputs), values, text=text, feedback=feedback),
+        st.dictionaries(long_text, long_text | st.lists(st.integers(), max_size=50) | st.none(), max_size=4),
+        long_text,
+        long_text,
+        st.dictionaries(st.text("abc", min_size=1, max_size=300), st.floats(0, 1), max_size=5) | st.none(),
+    ),
+    max_size=12,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(hostile_cells, st.integers(0, 5000))
+def test_no_cells_break_the_bound(cells: list[Cell], limit: int) -> None:
+    assert len(render(cells, limit)) <= limit + 2 * MARK
+
+
+@settings(max_examples=20, deadline=None)
+@given(hostile_cells)
+def test_with_room_enough_every_scored_cell_is_there(cells: list[Cell]) -> None:
+    assert render(cells, 10**6).count("What was asked:\n") >= sum(c.score is not None for c in cells)
+
+
+def test_a_cell_without_a_score_has_no_section() -> None:
+    from optimizer.propose.feedback import _section
+
+    with pytest.raises(ValueError, match="no score to show"):
+        _section(cell(example("e"), None))
