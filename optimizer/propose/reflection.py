@@ -108,6 +108,6 @@ def _texts(candidate: Candidate) -> dict[str, str]:
 def _told(attempt: Attempt, text: str, component: str) -> str:
     """The lines that an attempt had added and taken away, and why it failed."""
     new = attempt.candidate.components[component]
-    _old_name, _new_name, *lines = difflib.unified_diff(text.splitlines(), new.splitlines(), lineterm="", n=0)
-    changes = [line for line in lines if not line.startswith("@@")]
+    lines = list(difflib.unified_diff(text.splitlines(), new.splitlines(), lineterm="", n=0))
+    changes = [line for line in lines[2:] if not line.startswith("@@")]  # the first two are names of files
     return cut("\n".join(changes), ATTEMPT_LIMIT) + f"\nOutcome: {cut(attempt.reason, REASON_LIMIT)}"
