@@ -25,7 +25,6 @@ from optimizer.desk import Desk, Line
 from optimizer.errors import BudgetError, ProviderError
 from optimizer.evaluate import Cell, Evaluator
 from optimizer.events import JobCommitted, Observer, Outcome, StageStarted, Warned
-from optimizer.frontier import non_dominated
 from optimizer.journal import CandidateRow, Journal
 from optimizer.minibatch import minibatch
 from optimizer.propose.demos import shown_by
@@ -33,6 +32,7 @@ from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import NO_PROPOSAL, Attempt, Proposal, Proposer, Task
 from optimizer.select import choose
 from optimizer.table import Table, means, overall
+from scoring.pareto import non_dominated
 
 SEED_JOB = 0
 PATIENCE = 12

@@ -5,13 +5,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from adapters.nearest import nearest
 from optimizer.errors import ConfigError, JournalError
-from optimizer.frontier import non_dominated
 from optimizer.journal import REPORT_JOB, CellRow, Journal
 from optimizer.rundir import RESULT, read_json
+from scoring.pareto import pareto_front
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,7 @@ def read_run(folder: Path) -> RunRecord:
             f"{folder} has no candidate yet: its seed was not scored to the end. Go on with: python -m optimizer resume {folder}"
         )
     pool = {name: body["objectives"] for name, body in commits.items() if body["objectives"]}
-    frontier, best = _frontier(pool), _best(folder, pool)
+    frontier, best = pareto_front(pool), _best(folder, pool)
     listed = [
         Listed(
             **vars(row),
@@ -90,12 +88,6 @@ def read_run(folder: Path) -> RunRecord:
         for row in rows
     ]
     return RunRecord(folder, listed)
-
-
-def _frontier(objectives: Mapping[str, Mapping[str, float]]) -> set[str]:
-    names = sorted({name for means in objectives.values() for name in means})
-    values = np.array([[means.get(name, np.nan) for name in names] for means in objectives.values()])
-    return {candidate for candidate, free in zip(objectives, non_dominated(values), strict=True) if free} if objectives else set()
 
 
 def _best(folder: Path, objectives: Mapping[str, Mapping[str, float]]) -> str | None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from optimizer.frontier import non_dominated, winners
+from scoring.pareto import non_dominated, objective_winners, pareto_front, winners
 
 Rows = NDArray[np.float64]
 NAN = float("nan")
