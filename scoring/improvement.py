@@ -45,12 +45,13 @@ class Difference:
     n: int
 
 
-def compute_improvement(baseline_score: float, optimized_score: float) -> float:
+def compute_improvement(baseline_score: float, optimized_score: float, *, compat: bool = False) -> float:
     """The gain relative to the baseline: 0.25 is a quarter more. Where the baseline is 0 there is no ratio, and the optimized
-    score itself is returned. Better is positive for negative baselines too. NaN where either is NaN."""
+    score itself is returned. Better is positive for negative baselines too; with `compat` it is negative there, as in Karenina.
+    NaN where either is NaN."""
     if baseline_score == 0.0:
         return float(optimized_score)
-    return float((optimized_score - baseline_score) / abs(baseline_score))
+    return float((optimized_score - baseline_score) / (baseline_score if compat else abs(baseline_score)))
 
 
 def paired_difference(
