@@ -78,7 +78,6 @@ def test_the_cause_counts_more_than_what_it_was_wrapped_in(cause: Exception, kin
     [
         ("AuthenticationError", ErrorKind.AUTH),
         ("PermissionDeniedError", ErrorKind.AUTH),
-        ("PaymentRequiredError", ErrorKind.AUTH),
         ("NotFoundError", ErrorKind.BAD_REQUEST),
         ("BadRequestError", ErrorKind.BAD_REQUEST),
         ("UnsupportedParamsError", ErrorKind.BAD_REQUEST),

@@ -89,7 +89,7 @@ async def test_the_ceiling_is_never_passed(standin: Standin) -> None:
         ("context_length", ErrorKind.CONTEXT_LENGTH, "4096 tokens"),
         ("garbage", ErrorKind.SERVER_ERROR, "not the JSON"),
         ("html", ErrorKind.SERVER_ERROR, "Welcome to the proxy"),
-        ("no_choice", ErrorKind.SERVER_ERROR, "no choice"),
+        ("no_choice", ErrorKind.SERVER_ERROR, "choice"),
         ("disconnect", ErrorKind.CONNECTION, "is http://127.0.0.1"),
     ],
 )
