@@ -77,10 +77,12 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise AttributeError(f"module 'scoring' has no attribute {name!r}")
-    return getattr(import_module(f"scoring.{_HOME[name]}"), name)
+if not TYPE_CHECKING:  # to a type checker it would say that every name exists
+
+    def __getattr__(name):
+        if name not in _HOME:
+            raise AttributeError(f"module 'scoring' has no attribute {name!r}")
+        return getattr(import_module(f"scoring.{_HOME[name]}"), name)
 
 
 def __dir__() -> list[str]:

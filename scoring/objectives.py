@@ -179,7 +179,8 @@ class _Traits:
     def _metric(self, name: str, metric: str, values: Mapping[str, Any]) -> None:
         dimension, value = f"{name}_{metric}", values.get(metric)
         if value is None:
-            self.sheet.leave(dimension, Status.MISSING, f"the trait has {', '.join(values) or 'no metric at all'}")
+            there = ", ".join(other for other in values if values[other] is not None)
+            self.sheet.leave(dimension, Status.MISSING, f"it has no value; the trait has {there or 'no metric at all'}")
         elif not _finite(float(value) if isinstance(value, bool) else value):
             self.sheet.leave(dimension, Status.ERROR, f"it is {show(value)}, which is no measurement")
         else:

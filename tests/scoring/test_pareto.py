@@ -107,3 +107,40 @@ def test_a_winner_may_be_off_the_frontier() -> None:
     values = np.array([[1.0, 0.2], [1.0, 0.9]])
     assert winners(values) == {0: [0, 1], 1: [1]}
     assert non_dominated(values).tolist() == [False, True]
+
+
+PROMPTS = {
+    "A": {"small": 0.65, "large": 0.70},
+    "B": {"small": 0.70, "large": 0.60},
+    "C": {"small": 0.60, "large": 0.75},
+    "D": {"small": 0.68, "large": 0.72},
+}
+
+
+def test_a_good_compromise_is_on_the_frontier_and_wins_nothing() -> None:
+    assert pareto_front(PROMPTS) == ["B", "C", "D"]
+    assert objective_winners(PROMPTS) == {"small": ["B"], "large": ["C"]}
+
+
+def test_objectives_that_a_candidate_lacks_are_missing_and_not_0() -> None:
+    candidates = {"whole": {"x": 0.5, "y": -0.5}, "half": {"x": 0.4}, "other": {"z": 0.1}, "twin": {"y": -0.5, "x": 0.5}}
+    assert pareto_front(candidates) == ["whole", "other", "twin"]
+    assert objective_winners(candidates) == {"x": ["whole", "twin"], "y": ["whole", "twin"], "z": ["other"]}
+
+
+def test_nobody_has_no_frontier() -> None:
+    assert pareto_front({}) == []
+    assert objective_winners({}) == {}
+    assert pareto_front({"A": {}}) == ["A"]
+
+
+@given(tables(missing=True), st.randoms(use_true_random=False))
+def test_by_name_it_is_the_same(values: Rows, random: st.DataObject) -> None:
+    """In whatever order each candidate has its objectives."""
+    candidates = {}
+    for row, line in enumerate(values.tolist()):
+        known = [(f"o{index}", value) for index, value in enumerate(line) if not np.isnan(value)]
+        random.shuffle(known)  # type: ignore[attr-defined]
+        candidates[f"c{row}"] = dict(known)
+    assert pareto_front(candidates) == [f"c{row}" for row in np.flatnonzero(non_dominated(values)).tolist()]
+    assert objective_winners(candidates) == {f"o{column}": [f"c{row}" for row in best] for column, best in winners(values).items()}
