@@ -82,7 +82,7 @@ def explain(error: BaseException, model: str, key_variables: Sequence[str], addr
     """The ModelError for what LiteLLM raised. `key_variables`: where the key was looked for; `address`: where the call went."""
     causes = list(_causes(error))
     kind, status = _kind(causes), _status(causes)
-    text = scrub(_text(causes), key_variables).removesuffix(".")
+    text = _cut(scrub(_text(causes), key_variables)).removesuffix(".")
     if kind is ErrorKind.AUTH:
         where = " or ".join(key_variables) or "the provider's usual environment variable"
         text = f"{text}; check the key in {where}"
@@ -101,8 +101,9 @@ def is_unsent(error: BaseException) -> bool:
 
 def scrub(text: str, key_variables: Sequence[str] = ()) -> str:
     """The text with the value of every environment variable that sounds like a secret replaced by the variable's name."""
-    secrets = {value: name for name, value in os.environ.items() if len(value) >= SHORTEST_SECRET and SECRET_NAME.search(name)}
-    secrets.update({os.environ[name]: name for name in key_variables if os.environ.get(name)})
+    values = {name: value.strip() for name, value in os.environ.items()}
+    secrets = {value: name for name, value in values.items() if len(value) >= SHORTEST_SECRET and SECRET_NAME.search(name)}
+    secrets.update({values[name]: name for name in key_variables if values.get(name)})
     for value in sorted(secrets, key=len, reverse=True):
         text = text.replace(value, f"[{secrets[value]}]")
     return text
@@ -186,5 +187,8 @@ def _text(causes: Sequence[BaseException]) -> str:
     text = re.sub(r" ssl:(<.*?>|\w+)", "", text)
     if _has_cause(causes, {"JSONDecodeError"}):
         text = f"the answer is not the JSON that it should be ({text})"
-    text = " ".join(text.split()) or type(said).__name__
+    return " ".join(text.split()) or type(said).__name__
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 1] + "…"

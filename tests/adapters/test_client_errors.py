@@ -131,8 +131,11 @@ def test_words_are_the_provider_s_own(raised: str, told: str) -> None:
     assert explain(Wrapped(raised, 500), "m", [], None).message == told
 
 
-def test_long_words_are_cut() -> None:
-    assert len(explain(Wrapped("x" * 9999, 500), "m", [], None).message) == LONGEST_MESSAGE
+def test_long_words_are_cut_where_no_secret_is_cut_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OUR_API_KEY", " our-secret\n")
+    message = explain(Wrapped("x" * (LONGEST_MESSAGE - 5) + "our-secret" + "x" * 9999, 500), "m", [], None).message
+    assert len(message) == LONGEST_MESSAGE
+    assert message.endswith("x[OUR…")
 
 
 def test_the_wait_is_read_from_the_answer() -> None:
