@@ -215,6 +215,12 @@ def test_the_largest_is_no_larger_than_it_has_to_be() -> None:
     assert [each.answer for each in shown] == ["y" * 9, "yes"]
 
 
+def test_the_largest_is_largest_in_bytes() -> None:
+    train = [example("a", text="x" * 9), example("b", text="汉" * 4)]
+    (shown,) = shown_by(Demos(train, 1, 10).largest(showing(train=train)))
+    assert shown.inputs["text"] == "汉" * 4
+
+
 def test_it_calls_no_model() -> None:
     work = Demos(TRAIN, 4, 7)
     assert work.claim(showing(), True) == work.claim(showing(), False) == Claim()

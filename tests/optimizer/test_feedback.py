@@ -129,6 +129,12 @@ def test_with_room_enough_every_scored_cell_is_there(cells: list[Cell]) -> None:
     assert render(cells, 10**6).count("What was asked:\n") >= sum(c.score is not None for c in cells)
 
 
+def test_many_short_sections_keep_the_bound() -> None:
+    """The gaps between them count too."""
+    cells = [cell(example("e", t=""), {}, text="a") for _ in range(1000)]
+    assert 20_000 - 200 < len(render(cells, 20_000)) <= 20_000 + 2 * MARK
+
+
 def test_a_cell_without_a_score_has_no_section() -> None:
     from optimizer.propose.feedback import _section
 
