@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -88,38 +88,41 @@ def test_all_recorded_cases_are_here() -> None:
 
 # --- laws -------------------------------------------------------------------------------------------------------------
 
-names = st.sampled_from(["a", "b", "c", "a.x", "a_f1", "template", "a:b", "d e"])
-strange = st.one_of(st.none(), st.booleans(), st.integers(-2, 11), st.integers(), st.floats(), st.text(max_size=3), st.lists(st.integers()))
-metrics = st.dictionaries(st.sampled_from([*METRICS, "support"]), st.one_of(st.floats(0, 1), strange), max_size=4)
+llm, other, metric = (st.sampled_from(["a.x", *own, *own, "a_f1", "template", "x:y"]) for own in ("abcde", "cfghi", "jklmn"))
+inside = st.booleans() | st.integers(0, 5) | st.floats(0, 5)
+strange = st.none() | st.integers() | st.floats() | st.text(max_size=3) | st.lists(st.integers(), max_size=2)
+values = st.integers(0, 9).flatmap(lambda odds: strange if odds == 9 else inside)
+shares = st.integers(0, 9).flatmap(lambda odds: strange if odds == 9 else st.floats(0, 1))
 rubrics = st.fixed_dictionaries(
     {
-        "rubric_evaluation_performed": st.booleans(),
-        "llm_trait_scores": st.dictionaries(names, strange, max_size=4),
-        "regex_trait_scores": st.dictionaries(names, strange, max_size=2),
-        "metric_trait_scores": st.dictionaries(names, metrics, max_size=2),
+        "rubric_evaluation_performed": st.sampled_from([True, True, True, False]),
+        "llm_trait_scores": st.dictionaries(llm, values, max_size=4),
+        "regex_trait_scores": st.dictionaries(other, values, max_size=2),
+        "metric_trait_scores": st.dictionaries(metric, st.dictionaries(st.sampled_from([*METRICS, "support"]), shares), max_size=2),
     }
 )
 configs = st.builds(
     ObjectiveConfig,
     trait_mode=st.sampled_from(["all", "custom"]),
-    selected_traits=st.lists(names | st.just("a_recall"), min_size=1, max_size=3),
+    selected_traits=st.lists(st.sampled_from(["a", "b", "c", "f", "g", "j", "k_recall"]), min_size=1),
     metric_config=st.fixed_dictionaries({"include_recall": st.booleans(), "use_directionality": st.booleans()}),
     normalization=st.sampled_from(["max", "minmax"]),
-    missing=st.sampled_from(["skip", "zero", "raise"]),
+    missing=st.sampled_from(["skip", "skip", "zero", "raise"]),
     partial_credit=st.booleans(),
 )
-scales = st.dictionaries(names, st.integers(-3, 12) | st.floats(), max_size=3)
+highest_ends, lowest_ends = (st.dictionaries(st.sampled_from("abcf"), ends, max_size=3) for ends in (st.integers(4, 9), st.integers(-2, 1)))
 
 
 @given(
-    template=st.none() | st.builds(SimpleNamespace, verify_result=st.none() | st.booleans(), verify_granular_result=strange),
-    rubric=st.none() | st.builds(lambda data: SimpleNamespace(**data), rubrics),
+    template=st.none() | st.builds(SimpleNamespace, verify_result=st.none() | st.booleans(), verify_granular_result=shares),
+    rubric=st.builds(lambda data: SimpleNamespace(**data), rubrics),
     category=st.sampled_from([None, "content", "timeout", "abstention", "parsing", "nonsense"]),
     config=configs,
-    highest=scales,
-    lowest=scales,
-    directions=st.dictionaries(names, st.none() | st.booleans()),
+    highest=highest_ends,
+    lowest=lowest_ends,
+    directions=st.dictionaries(st.sampled_from("abcfgjk"), st.none() | st.booleans()),
 )
+@settings(max_examples=300)
 def test_a_value_is_in_0_to_1_or_it_is_missing(
     template: Any, rubric: Any, category: Any, config: ObjectiveConfig, highest: Any, lowest: Any, directions: Any
 ) -> None:
@@ -469,6 +472,17 @@ def test_selection_is_by_the_very_name(mode: str, included: list[bool]) -> None:
 def test_compat_has_none_of_what_is_new(new: dict[str, Any]) -> None:
     with pytest.raises(ValidationError, match="compat computes what Karenina does, which has no"):
         ObjectiveConfig(**new, compat=True)
+
+
+def test_the_manual_shows_what_happens() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text(encoding="utf-8")
+    code = page.split("```python\n")[1].split("```")[0]
+    rubric = {"rubric_evaluation_performed": True, "llm_trait_scores": {"clarity": 4}}
+    names: dict[str, Any] = {"text": json.dumps({"template": {"verify_result": True}, "rubric": rubric})}
+    exec(code, names)
+    scores = names["scores"]
+    shown = [line.split("# ")[1].removesuffix(": a dict") for line in code.splitlines() if line.startswith("scores") and "# " in line]
+    assert shown == [str(scores), str({key: str(status) for key, status in scores.status.items()}), str(scores.warnings)]
 
 
 # --- results of other makes -------------------------------------------------------------------------------------------
