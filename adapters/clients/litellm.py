@@ -207,8 +207,10 @@ class LiteLLMClient:
         if not response.choices:
             raise ModelError(ErrorKind.SERVER_ERROR, self._model, "the provider's answer holds no choice")
         choice = response.choices[0]
-        text, finish_reason = choice.message.content or "", str(choice.finish_reason)
-        refusal = (choice.message.provider_specific_fields or {}).get("refusal")
+        message = choice.message
+        text, finish_reason = message.content or "", str(choice.finish_reason)
+        # Where OpenAI's refusal is found has changed between versions of LiteLLM.
+        refusal = getattr(message, "refusal", None) or (message.provider_specific_fields or {}).get("refusal")
         if not text and refusal:
             text, finish_reason = str(refusal), "content_filter"
         return Completion(text, finish_reason, self._usage(request, text, response), seconds)
@@ -275,8 +277,8 @@ async def _close_connections() -> None:
     Its own function for this closes those of other loops too, and leaves closed ones where the next call finds them.
     """
     litellm = load()
-    kept = litellm.in_memory_llm_clients_cache.cache_dict
-    of_this_loop = f"-{id(asyncio.get_running_loop())}"
+    cache = litellm.in_memory_llm_clients_cache
+    of_this_loop, kept = cache.update_cache_key_with_event_loop(""), cache.cache_dict
     clients = [kept.pop(key) for key in list(kept) if key.endswith(of_this_loop)]
     if litellm.__dict__.get("module_level_aclient") in clients:
         del litellm.module_level_aclient

@@ -322,8 +322,8 @@ async def test_closing_one_client_leaves_the_others_open(standin: Standin) -> No
     await one.close()
     assert (await call).finish_reason == "stop"
     await other.close()
-    loop = str(id(asyncio.get_running_loop()))
-    assert not [key for key in load().in_memory_llm_clients_cache.cache_dict if key.endswith(loop)]
+    cache = load().in_memory_llm_clients_cache
+    assert not [key for key in cache.cache_dict if key.endswith(cache.update_cache_key_with_event_loop(""))]
     assert (await one.complete(ask())).finish_reason == "stop", "a closed client opens again"
     await one.close()
 
