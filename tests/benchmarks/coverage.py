@@ -4,7 +4,16 @@
 
 Each line is a world whose true mean difference is known; samples are drawn from it, as a run draws its test examples. For each
 method: the share of the intervals that hold the truth, and their mean width. `flat`: the share of samples in which no pair
-differed at all, where every method says [0, 0]; they count as misses in `all` and are left out elsewhere. About ten minutes.
+differed at all, where every method says [0, 0]; they count as misses in `all` and are left out elsewhere. About twenty minutes.
+
+Measured with the default arguments, as the mean and the lowest coverage over these worlds where a pair differed:
+
+              ours         t            percentile   BCa
+    n = 20    .973 .945    .936 .649    .926 .649    .923 .649
+    n = 50    .961 .942    .944 .898    .943 .917    .943 .898
+
+At n = 200 the methods agree to within what 500 samples can tell: in the first 14 worlds ours holds .934 to .968, t .926 to .962.
+The price is the width: on average 15% more than t's at n = 20, 6% at n = 50, 5% at n = 200.
 """
 
 import argparse
