@@ -8,7 +8,7 @@ from scoring.score import ScoreError, check_dimension, show
 
 
 class ObjectiveError(ScoreError):
-    """A result that cannot be turned into objectives as asked. Names the dimension, and the question where it is known."""
+    """What cannot be turned into objectives, or reduced to fewer, as asked. Names the dimension, and the question where it is known."""
 
 
 class Status(StrEnum):
@@ -66,7 +66,7 @@ class ObjectiveSheet:
     """The form on which the objectives of one result are filled in. `missing`: see ObjectiveConfig; `where`: begins messages."""
 
     def __init__(self, model: str, missing: str, where: str) -> None:
-        """Raises ScoreError for a blank model."""
+        """Raises ObjectiveError for a blank model."""
         _check_model(model)
         self._model, self._missing, self._where = model, missing, where
         self._values: dict[str, float] = {}
@@ -113,4 +113,4 @@ class ObjectiveSheet:
 
 def _check_model(name: object) -> None:
     if not isinstance(name, str) or not name.strip():
-        raise ScoreError(f"{show(name)} cannot name a model; that takes text that is not blank")
+        raise ObjectiveError(f"{show(name)} cannot name a model; that takes text that is not blank")

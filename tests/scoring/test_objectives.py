@@ -30,7 +30,7 @@ from scoring import (
 from scoring.objective_config import METRICS
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "cases" / "objective.json").read_text(encoding="utf-8"))
-ERRORS = {kind.__name__: kind for kind in (ObjectiveError, ScoreError, TypeError, ValidationError, ZeroDivisionError)}
+ERRORS = {kind.__name__: kind for kind in (ObjectiveError, TypeError, ValidationError, ZeroDivisionError)}
 
 
 def verified(template: Any = None, rubric: Any = None, failure: Any = None, **metadata: Any) -> VerificationResult:
