@@ -34,6 +34,7 @@ _SENTENCES = {
     "greater_than_equal": "must be at least {ge:g}, not {value}",
     "less_than": "must be less than {lt:g}, not {value}",
     "less_than_equal": "must be at most {le:g}, not {value}",
+    "finite_number": "must be a finite number, not {value}",
     "too_short": "needs at least {min_length}, has {actual_length}",
     "string_too_short": "must not be empty",
     "string_pattern_mismatch": "does not fit the pattern {pattern}",

@@ -5,11 +5,11 @@ What a field means is said in its description, which is also what editors show t
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 
 class Block(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 class Price(Block):
@@ -29,7 +29,7 @@ class Endpoint(Block):
     """The longest answer, in tokens; budgets reserve for it."""
     api_base: str | None = None
     """The address of an OpenAI-compatible server; absent: the provider's own."""
-    api_key_env: str | None = None
+    api_key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     """The name of the environment variable that holds the key; absent: the provider's usual one."""
     concurrency: Annotated[int, Field(ge=1)] | None = None
     """Calls in flight to this model; absent: only the run's limit holds."""
@@ -188,10 +188,11 @@ class Config(Block):
     budget: BudgetConfig
     failures: FailuresConfig = FailuresConfig()
 
-    @model_validator(mode="after")
-    def distinct_models(self) -> "Config":
-        ids = [model.id for model in self.models]
+    @field_validator("models")
+    @classmethod
+    def distinct(cls, models: list[ModelConfig]) -> list[ModelConfig]:
+        ids = [model.id for model in models]
         twice = sorted({i for i in ids if ids.count(i) > 1})
         if twice:
-            raise ValueError(f"models: the id {twice[0]!r} is used twice; every model needs its own")
-        return self
+            raise ValueError(f"the id {twice[0]!r} is used twice; every model needs its own")
+        return models

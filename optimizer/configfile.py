@@ -86,7 +86,8 @@ def changes(old: object, new: object, path: KeyPath = ()) -> list[str]:
 
 def schema() -> dict[str, Any]:
     """The JSON schema of a config file, for editors."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "promptfront config"}
+    return about | Config.model_json_schema() | about
 
 
 def dotted(path: KeyPath) -> str:

@@ -39,9 +39,10 @@ def _spelled(plan: "Plan") -> str:
     cost = "no limit bounds it" if plan.usd is None else f"{money(plan.usd)}"
     if plan.rollout.usd is None:
         cost = "a price is unknown"
+    unsealed = "" if plan.examples["test"] else ": the result will be on val, which flatters it"
     return "\n".join(
         [
-            f"examples: {', '.join(f'{n} {split}' for split, n in plan.examples.items())}",
+            f"examples: {', '.join(f'{n} {split}' for split, n in plan.examples.items())}{unsealed}",
             f"limits: {limits}",
             f"rollouts: {plan.seed} for the seed, {plan.report} for the report, the rest for the search",
             f"a rollout: {count(tokens, 'token')} and {money(plan.rollout.usd)} at most, with the seed",

@@ -110,3 +110,16 @@ def test_the_starters_data_is_balanced_and_all_different(tmp_path: Path, command
     rows = [json.loads(line) for line in (tmp_path / "examples.jsonl").read_text().splitlines()]
     assert len({row["message"] for row in rows}) == len(rows) == 84
     assert [sum(row["expected"] == level for row in rows) for level in ("low", "normal", "high")] == [28, 28, 28]
+
+
+def test_warnings_are_told_before_anything_is_paid(tmp_path: Path, command: Command) -> None:
+    config = project(tmp_path, {"rollouts": 300}, seed={"instructions": "Answer {qestion}"})
+    ran = command("check", config)
+    assert ran.code == 0
+    assert ran.err == "warning: component 'instructions': {qestion} stays as it is; did you mean {question}?\n"
+    assert json.loads(command("check", config, "--json").out)["warnings"] == [ran.err.removeprefix("warning: ").rstrip("\n")]
+
+
+def test_that_there_is_no_test_split_is_said_in_advance(tmp_path: Path, command: Command) -> None:
+    config = write_project(tmp_path, "http://127.0.0.1:1/v1", budget={"rollouts": 300}, sizes={"train": 20, "val": 10})
+    assert "examples: 20 train, 10 val, 0 test: the result will be on val, which flatters it" in command("check", config).out

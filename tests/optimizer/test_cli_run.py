@@ -113,9 +113,10 @@ def test_a_changed_config_needs_a_word(tmp_path: Path, standin: Standin, command
 
 
 def test_an_improvement_can_be_required(tmp_path: Path, standin: Standin, command: Command) -> None:
-    config = project(tmp_path / "p", standin, 80, world="null")
+    config = project(tmp_path / "p", standin, 80, world="null", seed={"instructions": "Answer {qestion}"})
     ran = command("run", config, "--out", tmp_path / "out", "--require-improvement")
     assert ran.code == 5
+    assert ran.err.startswith("warning: component 'instructions': {qestion} stays as it is")
     assert "an improvement was required, and the verdict is: not distinguishable" in ran.err
     assert (tmp_path / "out" / "result.json").exists()
 

@@ -84,3 +84,13 @@ def test_nearest_names() -> None:
     assert nearest("EXACT", ["exact", "fields"]) == "; did you mean 'exact'?"
     assert nearest("x", ["exact", "fields"]) == "; there is exact, fields"
     assert nearest("x", []) == ""
+
+
+def test_infinite_numbers_are_refused() -> None:
+    class Finite(Block):
+        model_config = ConfigDict(allow_inf_nan=False)
+        x: float
+
+    with pytest.raises(ValidationError) as caught:
+        Finite.model_validate({"x": float("inf")})
+    assert [c.message for c in complaints(caught.value, Finite, {"x": float("inf")})] == ["must be a finite number, not inf"]

@@ -66,6 +66,10 @@ def test_a_relative_path_gives_an_absolute_folder(tmp_path: Path, monkeypatch: p
         ("rollouts: 100", "rollouts: many", "c.yaml:15: budget.rollouts: expected a whole number, not the text 'many'"),
         ("rollouts: 100", "rollouts: 1.5", "c.yaml:15: budget.rollouts: expected a whole number, not the number 1.5"),
         ("rollouts: 100", "", "c.yaml:15: budget: set at least one limit: rollouts, calls, tokens, usd or minutes"),
+        ("rollouts: 100", "rollouts: true", "c.yaml:15: budget.rollouts: expected a whole number, not true"),
+        ("rollouts: 100", "rollouts: '7'", "c.yaml:15: budget.rollouts: expected a whole number, not the text '7'"),
+        ("id: large", "id: large\n    api_key_env: sk-ant-7",
+         "c.yaml:10: models.1.api_key_env: does not fit the pattern ^[A-Za-z_][A-Za-z0-9_]*$"),
         ("rollouts: 100", "usd: 0", "c.yaml:15: budget.usd: must be more than 0, not 0"),
         ("kind: prompt", "kind: promt",
          "c.yaml:5: adapter.kind: expected 'prompt', not the text 'promt'; did you mean 'prompt'?"),
@@ -102,7 +106,7 @@ def test_a_relative_path_gives_an_absolute_folder(tmp_path: Path, monkeypatch: p
          "c.yaml:13: data.split.train: must be less than 1, not 1.0"),
         ("path: tickets.jsonl", "path: t\n  split: {train: 0.5, val: 0.5, stratify: maybe}",
          "c.yaml:13: data.split.stratify: expected true or false, not the text 'maybe'"),
-        ("id: large", "id: small", "models: the id 'small' is used twice; every model needs its own"),
+        ("id: large", "id: small", "c.yaml:7: models: the id 'small' is used twice; every model needs its own"),
         ("id: large", "id: large\n    price: cheap", "c.yaml:10: models.1.price: expected a mapping, not the text 'cheap'"),
         ("id: large", "id: large\n    price: {input: .inf, output: 1}",
          "c.yaml:10:20: not valid YAML: .inf is not a finite number"),
@@ -246,6 +250,10 @@ def test_a_manifest_keeps_the_config(tmp_path: Path) -> None:
     assert config_from_manifest(json.loads(json.dumps(resolved(config)))) == config
 
 
+def test_a_key_that_was_pasted_in_is_not_repeated(tmp_path: Path) -> None:
+    assert "sk-ant-7" not in complaint(tmp_path, GOOD.replace("id: large", "id: large\n    api_key_env: sk-ant-7"))
+
+
 def test_an_edited_manifest_is_refused(tmp_path: Path) -> None:
     content = resolved(load_config(write(tmp_path, GOOD)).config)
     content["budget"]["rolouts"] = 3
@@ -273,6 +281,7 @@ def test_no_change_means_the_same_content(old: object, new: object) -> None:
 
 def test_the_schema_describes_every_key() -> None:
     content = schema()
+    assert content["title"] == "promptfront config"
     assert content["properties"]["concurrency"]["description"].startswith("Calls in flight")
     assert content["$defs"]["BudgetConfig"]["additionalProperties"] is False
     assert {"version", "name", "budget"} <= set(content["required"])
