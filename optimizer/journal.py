@@ -27,6 +27,8 @@ FORMAT = "1"
 REPORT_JOB = 2**31
 """The job of the final report: after every job of the search."""
 
+UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What SQLite raises; the second where the words of its own error quote the damage."""
 SURROUNDINGS = frozenset({sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN})
 """SQLite's errors that say nothing against the file."""
 
@@ -96,7 +98,7 @@ class Journal:
                 if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
                     db.executescript(f"BEGIN;{SCHEMA}INSERT INTO meta VALUES ('format', '{FORMAT}');COMMIT;")
                 _check_format(db, path)
-            except (sqlite3.Error, JournalError):
+            except (*UNREADABLE, JournalError):
                 db.close()
                 raise
         return cls(db, path)
@@ -111,7 +113,7 @@ class Journal:
             db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
             try:
                 _check_format(db, path)
-            except (sqlite3.Error, JournalError):
+            except (*UNREADABLE, JournalError):
                 db.close()
                 raise
         return cls(db, path)
@@ -312,7 +314,7 @@ def _named(path: Path) -> Iterator[None]:
     """SQLite's errors, with the file's name and the way out."""
     try:
         yield
-    except sqlite3.DatabaseError as error:
+    except UNREADABLE as error:
         # The low byte is the kind; the errors that Python itself raises have no code.
         if getattr(error, "sqlite_errorcode", 0) & 0xFF not in SURROUNDINGS:
             raise _damaged(path, error) from error

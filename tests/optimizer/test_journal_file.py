@@ -238,8 +238,8 @@ def _everything(journal: Journal) -> None:
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The bytes of a journal with some of everything in it."""
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A journal's file with some of everything in it."""
     folder = tmp_path_factory.mktemp("sound")
     with closing(Journal.write(folder)) as journal:
         for n in range(40):
@@ -248,17 +248,19 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
             journal.decide(n, "commit", {"n": n})
             journal.add_candidate(row(str(n), n))
             journal.add_cells([cell(str(n), values={"template": 1})])
-    return (folder / FILE).read_bytes()
+    return folder / FILE
 
 
 @settings(max_examples=120, deadline=None)
 @given(seed=st.integers(0, 2**32), size=st.integers(1, 200))
-def test_damage_is_told_or_does_no_harm(sound: bytes, tmp_path_factory: pytest.TempPathFactory, seed: int, size: int) -> None:
+def test_damage_is_told_or_does_no_harm(sound: Path, tmp_path_factory: pytest.TempPathFactory, seed: int, size: int) -> None:
     """Random bytes anywhere in the file end in a JournalError or in nothing, never in another error."""
     folder = tmp_path_factory.mktemp("damaged")
     draw = random.Random(seed)
-    start = draw.randrange(len(sound))
-    (folder / FILE).write_bytes((sound[:start] + draw.randbytes(size) + sound[start + size :])[: len(sound)])
+    content = bytearray(sound.read_bytes())
+    start = draw.randrange(len(content) - size)
+    content[start : start + size] = draw.randbytes(size)
+    (folder / FILE).write_bytes(content)
     try:
         with closing(Journal.read(folder)) as journal:
             _everything(journal)
@@ -266,8 +268,18 @@ def test_damage_is_told_or_does_no_harm(sound: bytes, tmp_path_factory: pytest.T
         assert str(folder / FILE) in str(error)
 
 
-def test_a_cut_off_file_is_told(sound: bytes, tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(sound[: len(sound) // 2])
+def test_damage_in_the_words_of_an_error_is_told(sound: Path, tmp_path: Path) -> None:
+    """SQLite quotes what it cannot parse, which is no UTF-8 here, and Python fails to read the quotation."""
+    content = sound.read_bytes()
+    assert b"CREATE TABLE meta (key TEXT" in content
+    (tmp_path / FILE).write_bytes(content.replace(b"CREATE TABLE meta (key TEXT", b"CREATE TABLE meta (\xab\xabe TEXT"))
+    for way in (Journal.read, Journal.write):
+        with pytest.raises(JournalError, match="damaged"):
+            way(tmp_path)
+
+
+def test_a_cut_off_file_is_told(sound: Path, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_bytes(sound.read_bytes()[: sound.stat().st_size // 2])
     with pytest.raises(JournalError, match="damaged"), closing(Journal.read(tmp_path)) as journal:
         _everything(journal)
 
@@ -283,8 +295,8 @@ def test_a_cut_off_file_is_told(sound: bytes, tmp_path: Path) -> None:
         "UPDATE cells SET body = '[1'",
     ],
 )
-def test_damage_inside_a_record_is_told(sound: bytes, tmp_path: Path, damage: str) -> None:
-    (tmp_path / FILE).write_bytes(sound)
+def test_damage_inside_a_record_is_told(sound: Path, tmp_path: Path, damage: str) -> None:
+    (tmp_path / FILE).write_bytes(sound.read_bytes())
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as db:
         db.execute(damage)
     with pytest.raises(JournalError, match="damaged"), closing(Journal.read(tmp_path)) as journal:
