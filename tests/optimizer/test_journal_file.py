@@ -269,10 +269,10 @@ def test_damage_is_told_or_does_no_harm(sound: Path, tmp_path_factory: pytest.Te
 
 
 def test_damage_in_the_words_of_an_error_is_told(sound: Path, tmp_path: Path) -> None:
-    """SQLite quotes what it cannot parse, which is no UTF-8 here, and Python fails to read the quotation."""
+    """SQLite names the table that it cannot read, whose name is no UTF-8 here, and Python cannot read the name."""
     content = sound.read_bytes()
-    assert b"CREATE TABLE meta (key TEXT" in content
-    (tmp_path / FILE).write_bytes(content.replace(b"CREATE TABLE meta (key TEXT", b"CREATE TABLE meta (\xab\xabe TEXT"))
+    assert b"tablemetameta" in content
+    (tmp_path / FILE).write_bytes(content.replace(b"tablemetameta", b"table\xabetameta"))
     for way in (Journal.read, Journal.write):
         with pytest.raises(JournalError, match="damaged"):
             way(tmp_path)
