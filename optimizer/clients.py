@@ -40,6 +40,16 @@ class Clients:
 
 def _bare(endpoint: Endpoint, place: str) -> ModelClient:
     if not endpoint.model.startswith(LOCAL):
+        return _hosted(endpoint, place)
+    if endpoint.model not in EMBEDDED:
+        raise PlacedError(place, f"there is no embedded model {endpoint.model!r}{nearest(endpoint.model, EMBEDDED)}")
+    from adapters.clients.llama import LlamaClient  # noqa: PLC0415
+
+    return LlamaClient(temperature=endpoint.temperature, max_tokens=endpoint.max_tokens, timeout=endpoint.timeout)
+
+
+def _hosted(endpoint: Endpoint, place: str) -> ModelClient:
+    try:
         return LiteLLMClient(
             endpoint.model,
             temperature=endpoint.temperature,
@@ -50,8 +60,5 @@ def _bare(endpoint: Endpoint, place: str) -> ModelClient:
             price=None if endpoint.price is None else (endpoint.price.input, endpoint.price.output),
             params=endpoint.params,
         )
-    if endpoint.model not in EMBEDDED:
-        raise PlacedError(place, f"there is no embedded model {endpoint.model!r}{nearest(endpoint.model, EMBEDDED)}")
-    from adapters.clients.llama import LlamaClient  # noqa: PLC0415
-
-    return LlamaClient(temperature=endpoint.temperature, max_tokens=endpoint.max_tokens, timeout=endpoint.timeout)
+    except ValueError as error:
+        raise PlacedError(place, str(error)) from None

@@ -3,9 +3,13 @@
 What a field means is said in its description, which is also what editors show through the JSON schema.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential", re.IGNORECASE)
 
 
 class Block(BaseModel):
@@ -40,7 +44,16 @@ class Endpoint(Block):
     price: Price | None = None
     """What tokens cost, where LiteLLM's price list does not know the model."""
     params: dict[str, Any] = Field(default_factory=dict)
-    """Further parameters, sent to the provider as they are."""
+    """Further parameters, sent to the provider as they are; never keys, which come from the environment."""
+
+    @field_validator("params")
+    @classmethod
+    def without_secrets(cls, params: dict[str, Any]) -> dict[str, Any]:
+        # A config is kept in the manifest, and its parameters are a part of every call's identity: no place for a key.
+        secret = next((name for name in _names(params) if SECRET.search(name)), None)
+        if secret is not None:
+            raise ValueError(f"{secret!r} looks like a key; put it into an environment variable and name that in api_key_env")
+        return params
 
 
 class ModelConfig(Endpoint):
@@ -196,3 +209,14 @@ class Config(Block):
         if twice:
             raise ValueError(f"the id {twice[0]!r} is used twice; every model needs its own")
         return models
+
+
+def _names(value: object) -> Iterator[str]:
+    """Every key in nested mappings and lists."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield str(name)
+            yield from _names(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _names(inner)
