@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from adapters.clients import llama_server
 from adapters.clients.client import Constraint, ErrorKind, JsonSchema, Labels, Message, ModelError, Request
 from adapters.clients.llama import LlamaClient
 from adapters.digest import Json
@@ -147,6 +148,16 @@ async def test_a_cancelled_request_makes_room_for_the_next() -> None:
     await client.close()
     with pytest.raises(RuntimeError, match="shutdown"):
         await client.complete(LONG)
+
+
+async def test_weights_that_cannot_be_loaded_are_told_with_their_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF and then nothing")
+    monkeypatch.setattr(llama_server, "weights", lambda: tmp_path / "broken.gguf")
+    client = LlamaClient(servers=1)
+    error = await refusal(client, LONG)
+    await client.close()
+    assert error.kind is ErrorKind.SETUP
+    assert "broken.gguf" in error.message
 
 
 def script(body: str) -> list[str]:
