@@ -2,14 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
 from adapters.answer import Usage
-from adapters.clients.client import Capabilities, Completion, ErrorKind, JsonSchema, Labels, Message, ModelError, Request
+from adapters.clients.client import Capabilities, Completion, Message, Request
+from adapters.clients.grammar import constraint_body
 from adapters.clients.llama_server import CONTEXT, LlamaServer
 from adapters.clients.weights import MODEL
 from adapters.digest import Json
@@ -93,7 +94,7 @@ class LlamaClient:
             "temperature": self._temperature,
             "max_tokens": self._max_tokens,
             "seed": (request.seed or 0) % 2**32,
-            **_constraint(request.constraint),
+            **constraint_body(request.constraint),
         }
 
     async def _take(self, messages: Sequence[Message]) -> _Slot:
@@ -131,38 +132,3 @@ class LlamaClient:
 def _shared(one: Sequence[Message], other: Sequence[Message]) -> int:
     """Characters in the messages that both begin with."""
     return sum(len(a.content) for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
-def _constraint(constraint: Labels | JsonSchema | None) -> dict[str, Any]:
-    match constraint:
-        case None:
-            return {}
-        case Labels(values):
-            return {"grammar": "root ::= " + " | ".join(map(_literal, values))}
-        case JsonSchema(schema):
-            _check_patterns(schema)
-            return {"json_schema": dict(schema)}
-
-
-def _literal(text: str) -> str:
-    """A text in llama.cpp's grammar notation."""
-    return '"' + "".join(f"\\U{ord(c):08X}" if c in '"\\' or not c.isprintable() else c for c in text) + '"'
-
-
-def _check_patterns(schema: object) -> None:
-    """llama.cpp lets any text pass for a pattern that is not anchored: better to say so."""
-    for pattern in _patterns(schema):
-        if not (pattern.startswith("^") and pattern.endswith("$")):
-            raise ModelError(
-                ErrorKind.BAD_REQUEST, MODEL, f"the JSON schema's pattern {pattern!r} cannot be enforced; begin it with ^ and end it with $"
-            )
-
-
-def _patterns(node: object) -> Iterator[str]:
-    if isinstance(node, Mapping):
-        pattern = node.get("pattern")
-        if isinstance(pattern, str):
-            yield pattern
-    children = node.values() if isinstance(node, Mapping) else node if isinstance(node, list | tuple) else ()
-    for child in children:
-        yield from _patterns(child)

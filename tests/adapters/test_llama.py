@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -64,14 +65,13 @@ async def test_one_of_the_labels_is_chosen(client: LlamaClient) -> None:
 
 
 async def test_a_json_schema_is_enforced(client: LlamaClient) -> None:
-    pattern: Json = {"type": "string", "pattern": "^[a-c]{2}$"}
+    pattern: Json = {"type": "string", "pattern": "^[a-c]{2}(\\.|-)$"}
     schema = JsonSchema({"type": "object", "properties": {"pattern": pattern, "n": {"enum": [7]}}, "required": ["pattern", "n"]})
     longer = LlamaClient(max_tokens=100, servers=1)
     answer = json.loads((await longer.complete(ask("Write JSON.", schema))).text)
     await longer.close()
     assert answer["n"] == 7
-    assert len(answer["pattern"]) == 2
-    assert set(answer["pattern"]) <= set("abc")
+    assert re.fullmatch("[a-c]{2}[.-]", answer["pattern"])
 
 
 async def test_the_same_request_gets_the_same_text_whatever_came_before_and_beside_it(client: LlamaClient) -> None:
@@ -99,19 +99,10 @@ async def test_too_long_a_prompt_is_told_with_its_size(client: LlamaClient) -> N
     assert "the model reads at most 4096" in error.message
 
 
-@pytest.mark.parametrize(
-    ("schema", "told"),
-    [
-        ({"type": "nonsense"}, "nonsense"),
-        ({"$ref": "#/nowhere"}, "nowhere"),
-        ({"type": "object", "properties": {"a": {"anyOf": [{"type": "string", "pattern": "x"}]}}}, "begin it with . and end it with"),
-    ],
-)
-async def test_a_schema_that_cannot_be_enforced_is_refused(client: LlamaClient, schema: dict[str, Json], told: str) -> None:
+@pytest.mark.parametrize("schema", [{"type": "nonsense"}, {"$ref": "#/nowhere"}, {"type": "string", "pattern": "^(a$"}])
+async def test_a_schema_that_makes_no_sense_is_refused(client: LlamaClient, schema: dict[str, Json]) -> None:
     error = await refusal(client, ask("?", JsonSchema(schema)))
     assert error.kind is ErrorKind.BAD_REQUEST
-    with pytest.raises(ModelError, match=told):
-        raise error
 
 
 @pytest.mark.parametrize("text", ["", "plain words", "x" * 300, "日本語のテキスト", "🦊🦊🦊", "<|im_start|>" * 5, "\n\t \x00", "ÀÉÎ" * 9])
