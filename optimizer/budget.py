@@ -55,13 +55,17 @@ class Ledger:
 
     def refusal(self, claim: Claim) -> str | None:
         """The name of the limit that leaves no room for the claim beside what is spent and held, or None."""
-        want = sum(self._held.values(), self._settled() + claim)
+        want = self.wanted(claim)
         for name in ("rollouts", "calls", "tokens", "usd"):
             limit = getattr(self._limits, name)
             # A billionth of a dollar of slack, so that ten claims of a tenth fill a limit of one.
             if limit is not None and getattr(want, name) > limit + 1e-9:
                 return name
         return None
+
+    def wanted(self, claim: Claim) -> Claim:
+        """What is spent and held, and the claim beside it."""
+        return sum(self._held.values(), self._settled() + claim)
 
     def hold(self, claim: Claim) -> int:
         """Set a claim aside; returns the ticket to settle it by. Ask `refusal` first."""

@@ -33,7 +33,9 @@ MAX_BYTES = 20_000
 
 @dataclass(frozen=True)
 class Prepared:
-    """A run that could begin. `data` is all that the search sees; the test split is in `test`, sealed. `hashes`: split → data hash."""
+    """A run that could begin. `data` is all that the search sees; the test split is in `test`, sealed.
+
+    `hashes`: what examples and scorers are."""
 
     config: Config
     folder: Path
@@ -68,6 +70,12 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Pr
     ]
     reflection = config.proposers.reflection
     guards = Guards(adapter.placeholders, MAX_BYTES if reflection is None else reflection.max_bytes, splits.search.train)
+    hashes = {
+        "examples": data_hash(everything),
+        "train examples": data_hash(splits.search.train),
+        "val examples": data_hash(splits.search.val),
+        "scorers": suite.version,
+    }
     proposers = _proposers(config, clients, guards, splits.search)
     if config.budget.usd is not None:
         _check_prices(clients)
@@ -77,7 +85,7 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Pr
         seed=seed,
         data=splits.search,
         test=splits.test,
-        hashes={"all": data_hash(everything), "train": data_hash(splits.search.train), "val": data_hash(splits.search.val)},
+        hashes=hashes,
         adapter=adapter,
         models=models,
         suite=suite,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 from adapters.answer import Usage
@@ -23,8 +24,9 @@ never answered."""
 class Desk:
     """Shared by all jobs. Equal calls that are under way at the same time are made once."""
 
-    def __init__(self, journal: Journal, *, replay: bool = False) -> None:
-        self._journal, self._replay = journal, replay
+    def __init__(self, journal: Journal, used: Callable[[str, Usage], None] = lambda *_: None, *, replay: bool = False) -> None:
+        """`used` is told of every answer that is handed out: its call's key and usage. `replay`: answer from the journal alone."""
+        self._journal, self._used, self._replay = journal, used, replay
         self._under_way: dict[str, asyncio.Task[Completion | ModelError]] = {}
         self._source: dict[str, str] = {}
         self._out_of_reach: set[str] = set()
@@ -44,6 +46,8 @@ class Desk:
             outcome = await asyncio.shield(self._under_way[key])
         if isinstance(outcome, ModelError):
             self._journal.share_failure(key, job)
+        else:
+            self._used(key, outcome.usage)
         return key, outcome
 
     async def close(self, grace: float = 0.0) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from adapters.candidate import Candidate
 from adapters.clients.client import ModelClient, ModelError
-from adapters.digest import digest
+from adapters.digest import canonical, digest
 from adapters.example import Example
 from adapters.split import SearchData
 from optimizer.accept import accept
@@ -151,11 +151,13 @@ class Search:
         first = self._proposers[(SEED_JOB + 1) % len(self._proposers)]
         batch = self._data.train[: first.minibatch]
         self._report_ticket = self._ledger.hold(claim.times(self._report_share))
-        limit = self._ledger.refusal(claim + self._claim(self._seed, batch, batch, first))
+        least = claim + self._claim(self._seed, batch, batch, first)
+        limit = self._ledger.refusal(least)
         if limit is not None:
+            need = getattr(self._ledger.wanted(least), limit)
             raise BudgetError(
                 f"the limit on {limit} would come before the first comparison: the seed and one child on {len(val)} val examples, their "
-                f"minibatch and the final report do not fit. Raise budget.{limit}, or use fewer examples."
+                f"minibatch and the final report may take {need:,.9g}. Raise budget.{limit} to that at least, or use fewer examples."
             )
         ticket = self._ledger.hold(claim)
         self._observer(StageStarted("seed", claim.rollouts))
@@ -190,8 +192,8 @@ class Search:
         proposer = self._proposers[index % len(self._proposers)]
         rng = np.random.default_rng(int(digest(self._random_seed, "parent", index), 16))
         parent = self._pool[choose([self._table.values(m.candidate.id, self._data.val) for m in self._pool], rng)]
-        shown = {demonstration.id for demonstration in shown_by(parent.candidate)}
-        train = [example for example in self._data.train if example.id not in shown]
+        shown = {canonical(demonstration.inputs) for demonstration in shown_by(parent.candidate)}
+        train = [example for example in self._data.train if canonical(example.inputs) not in shown]
         stream = random.Random(f"{self._random_seed}/minibatch/{index}")
         batch = minibatch(parent.candidate.id, train, proposer.minibatch, self._table, stream)
         missing = [example for example in batch if not self._table.knows(parent.candidate.id, example)]

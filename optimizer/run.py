@@ -17,7 +17,7 @@ from optimizer.events import CellFilled, Event, Observer, Spent, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Search
 from optimizer.report.result import Report
-from optimizer.rundir import RESULT, locked, manifest, read_json, settle_manifest, write_best, write_json
+from optimizer.rundir import RESULT, holds_another_run, locked, manifest, read_json, write_best, write_json, write_manifest
 
 GRACE = 10.0
 """Seconds that an interrupted run waits for the calls under way, since they are paid for."""
@@ -30,8 +30,9 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
         new = manifest(config, prepared.folder, prepared.hashes)
         journal = Journal.write(out)
         try:
-            if settle_manifest(out, new, allow_changes=allow_changes):
-                journal.forget_derived()
+            if holds_another_run(out, new, allow_changes=allow_changes):
+                journal.forget_derived()  # before the new manifest: a kill between the two must not leave decisions of another run
+            write_manifest(out, new)
             journal.sit_down()
             result = await _derive(prepared, journal, observer, replay=False)
         finally:
@@ -72,12 +73,12 @@ async def replay(prepared: Prepared, out: Path) -> list[str]:
 async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, replay: bool) -> dict[str, Any]:
     """The run as a function of its config, data and journal; what the journal lacks is called for and recorded."""
     config = prepared.config
-    ledger, desk = Ledger(config.budget), Desk(journal, replay=replay)
-    priced = config.budget.tokens is not None or config.budget.usd is not None
     meter = Meter(journal.seconds())
+    ledger, desk = Ledger(config.budget), Desk(journal, meter.used, replay=replay)
+    priced = config.budget.tokens is not None or config.budget.usd is not None
 
     def filled(cell: Cell) -> None:
-        observer(CellFilled(meter.count(cell), cell.failed))
+        observer(CellFilled(meter.filled(cell), cell.failed))
 
     def time_is_up() -> bool:
         minutes = config.budget.minutes
@@ -119,22 +120,27 @@ class Meter:
     """What the run has used up to this moment, for those who watch; the budget's ledger only knows what has been committed."""
 
     def __init__(self, seconds: float) -> None:
+        self._cells: set[tuple[str, str, str]] = set()
         self._calls: set[str] = set()
-        self._spent = Spent()
+        self._uses = 0
+        self._usage = Usage()
         self._start = time.monotonic() - seconds
 
-    def count(self, cell: Cell) -> Spent:
-        new = {key: usage for key, usage in cell.used.calls.items() if key not in self._calls}
-        self._calls |= new.keys()
-        now = self._spent
-        total = sum(new.values(), Usage(now.input_tokens, now.output_tokens, now.usd))
-        self._spent = Spent(
-            rollouts=now.rollouts + cell.used.cells,
+    def used(self, key: str, usage: Usage) -> None:
+        """A call was answered, by its model or from the journal."""
+        self._uses += 1
+        if key not in self._calls:
+            self._calls.add(key)
+            self._usage += usage
+
+    def filled(self, cell: Cell) -> Spent:
+        self._cells.add(cell.key)
+        return Spent(
+            rollouts=len(self._cells),
             calls=len(self._calls),
-            cached=now.cached + cell.used.uses - len(new),
-            input_tokens=total.input_tokens,
-            output_tokens=total.output_tokens,
-            usd=total.usd,
+            cached=self._uses - len(self._calls),
+            input_tokens=self._usage.input_tokens,
+            output_tokens=self._usage.output_tokens,
+            usd=self._usage.usd,
             seconds=time.monotonic() - self._start,
         )
-        return self._spent

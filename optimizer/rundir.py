@@ -39,29 +39,37 @@ def locked(out: Path) -> Iterator[None]:
 
 
 def manifest(config: Mapping[str, Any], folder: Path, data: Mapping[str, str]) -> dict[str, Any]:
-    """What a run was made from. `data`: split → hash. Holds no secret: a config only names environment variables."""
+    """What a run was made from. `data`: what its examples and scorers are, as hashes.
+
+    Holds no secret: a config only names environment variables."""
     packages = {name: version(name) for name in ("promptfront", "litellm", "numpy", "pydantic")}
     return {"config": dict(config), "folder": str(folder), "data": dict(data), "versions": packages}
 
 
-def settle_manifest(out: Path, new: Mapping[str, Any], *, allow_changes: bool) -> bool:
-    """Write the manifest. Returns whether the directory held another run, which `allow_changes` says to go on from; JournalError else."""
-    path = out / MANIFEST
-    differ = different(read_manifest(out), new) if path.exists() else []
+def holds_another_run(out: Path, new: Mapping[str, Any], *, allow_changes: bool) -> bool:
+    """Whether the directory's manifest describes another run than `new`. JournalError where it does, unless `allow_changes`."""
+    differ = different(read_manifest(out), new) if (out / MANIFEST).exists() else []
     if differ and not allow_changes:
         raise JournalError(
             f"{out} holds a run with another config (what differs: {', '.join(differ[:5])}). Give another directory with --out, or "
             "--resume to start over with the changed config here: paid calls that still fit are used again."
         )
-    write_json(path, new)
     return bool(differ)
+
+
+def write_manifest(out: Path, new: Mapping[str, Any]) -> None:
+    """Where it changes, the result of the sitting before goes: it belongs to the manifest that it was made with."""
+    path = out / MANIFEST
+    if path.exists() and read_manifest(out) != new:
+        (out / RESULT).unlink(missing_ok=True)
+    write_json(path, new)
 
 
 def different(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """The fields in which two manifests describe different runs."""
     paths = changes(old["config"], new["config"])
     found = [path for path in paths if not FREE.fullmatch(path)]
-    return found + [f"the examples ({part})" for part in {**old["data"], **new["data"]} if old["data"].get(part) != new["data"].get(part)]
+    return found + [f"the {part}" for part in {**old["data"], **new["data"]} if old["data"].get(part) != new["data"].get(part)]
 
 
 def read_manifest(out: Path) -> dict[str, Any]:

@@ -72,17 +72,11 @@ class State:
             case StageStarted():
                 self.stage = STAGES[event.stage]
             case CellFilled():
-                self._note(event.spent)
+                self._spent = event.spent
                 self._failed += event.failed is not None
                 self._filled.append(self._clock())
             case JobCommitted():
-                self._note(event.spent)
                 self._last = event
-
-    def _note(self, spent: Spent) -> None:
-        """Cells tell of calls before their job commits, and commits of calls that fill no cell: the one that knows more is shown."""
-        if spent.calls >= self._spent.calls:
-            self._spent = spent
 
     def share(self) -> float:
         """How much of the budget is used, 0..1: of the limit that is nearest."""

@@ -105,10 +105,9 @@ def test_the_nearest_limit_fills_the_bar() -> None:
     assert state.share() == 1.0
 
 
-def test_whoever_knows_of_more_calls_is_believed() -> None:
+def test_cells_tell_what_is_used_and_commits_what_came_of_it() -> None:
     state = State(LIMITS, Time())
     state.take(filled(30))
     state.take(committed(calls=20))
     assert state.text().startswith("30/100 rollouts · 1.0/s · $0.00")
-    state.take(committed(calls=31))
-    assert "$0.50" in state.text()
+    assert "best 55.0, seed 40.0" in state.text()

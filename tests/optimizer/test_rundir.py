@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,14 @@ from optimizer.rundir import (
     LOCK,
     MANIFEST,
     different,
+    holds_another_run,
     locked,
     manifest,
     read_json,
     read_manifest,
-    settle_manifest,
     write_best,
     write_json,
+    write_manifest,
 )
 
 CONFIG = resolved(
@@ -50,6 +52,13 @@ CONFIG = resolved(
 )
 HASHES = {"all": "0", "train": "1", "val": "2"}
 NEW = manifest(CONFIG, Path("folder"), HASHES)
+
+
+def settle(out: Path, new: Mapping[str, Any], *, allow_changes: bool) -> bool:
+    """As a run does it."""
+    another = holds_another_run(out, new, allow_changes=allow_changes)
+    write_manifest(out, new)
+    return another
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
@@ -138,7 +147,7 @@ def test_a_read_only_directory_is_named(tmp_path: Path) -> None:
 
 
 def test_a_manifest_tells_what_the_run_was_made_from(tmp_path: Path) -> None:
-    assert settle_manifest(tmp_path, NEW, allow_changes=False) is False
+    assert settle(tmp_path, NEW, allow_changes=False) is False
     read = read_manifest(tmp_path)
     assert read == NEW
     assert read["config"] == CONFIG and read["folder"] == "folder" and read["data"] == HASHES
@@ -160,9 +169,9 @@ def test_a_manifest_tells_what_the_run_was_made_from(tmp_path: Path) -> None:
     ],
 )
 def test_how_far_and_how_fast_a_run_goes_may_change(tmp_path: Path, path: str, value: object) -> None:
-    settle_manifest(tmp_path, NEW, allow_changes=False)
+    settle(tmp_path, NEW, allow_changes=False)
     new = changed(path, value)
-    assert settle_manifest(tmp_path, new, allow_changes=False) is False
+    assert settle(tmp_path, new, allow_changes=False) is False
     assert read_manifest(tmp_path) == new
 
 
@@ -183,19 +192,19 @@ def test_how_far_and_how_fast_a_run_goes_may_change(tmp_path: Path, path: str, v
     ],
 )
 def test_all_else_makes_it_another_run(tmp_path: Path, path: str, value: object) -> None:
-    settle_manifest(tmp_path, NEW, allow_changes=False)
+    settle(tmp_path, NEW, allow_changes=False)
     new = changed(path, value)
     with pytest.raises(JournalError, match=r"holds a run with another config \(what differs: " + path.replace(".", r"\.")):
-        settle_manifest(tmp_path, new, allow_changes=False)
+        settle(tmp_path, new, allow_changes=False)
     assert read_manifest(tmp_path) == NEW, "refusing changes nothing"
-    assert settle_manifest(tmp_path, new, allow_changes=True) is True
+    assert settle(tmp_path, new, allow_changes=True) is True
     assert read_manifest(tmp_path) == new
-    assert settle_manifest(tmp_path, new, allow_changes=True) is False
+    assert settle(tmp_path, new, allow_changes=True) is False
 
 
 @pytest.mark.parametrize("data", [{**HASHES, "val": "9"}, {"all": "0", "train": "1"}, {**HASHES, "more": "3"}])
 def test_other_data_make_it_another_run(data: dict[str, str]) -> None:
-    assert different(NEW, manifest(CONFIG, Path("folder"), data)) == [f"the examples ({'more' if 'more' in data else 'val'})"]
+    assert different(NEW, manifest(CONFIG, Path("folder"), data)) == [f"the {'more' if 'more' in data else 'val'}"]
 
 
 def test_a_moved_folder_and_new_versions_are_the_same_run() -> None:
@@ -205,7 +214,7 @@ def test_a_moved_folder_and_new_versions_are_the_same_run() -> None:
 @pytest.mark.parametrize("missing", ["config", "folder", "data"])
 def test_a_manifest_that_is_none_is_refused(tmp_path: Path, missing: str) -> None:
     write_json(tmp_path / MANIFEST, {name: value for name, value in NEW.items() if name != missing})
-    for way in (lambda: read_manifest(tmp_path), lambda: settle_manifest(tmp_path, NEW, allow_changes=True)):
+    for way in (lambda: read_manifest(tmp_path), lambda: settle(tmp_path, NEW, allow_changes=True)):
         with pytest.raises(JournalError, match=rf"manifest\.json has no '{missing}'"):
             way()
 
