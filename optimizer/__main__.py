@@ -10,7 +10,7 @@ import typer
 from adapters.adapter import AdapterError
 from adapters.clients.client import ModelError
 from adapters.formats import DatasetError
-from optimizer.cli import app
+from optimizer.cli.app import app
 from optimizer.errors import ConfigError, PromptfrontError, ProviderError
 from optimizer.report.words import visible
 from scoring.scorer import ScorerConfigError, ScorerError
