@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from adapters.adapter import AdapterError
 from adapters.candidate import DEMONSTRATIONS, Candidate
-from adapters.clients.client import Constraint, JsonSchema, Labels, Request
+from adapters.clients.client import Constraint, JsonSchema, Labels, ModelClient, Request
 from adapters.clients.retry import OnRetry
 from adapters.dataset import Row, data_hash, input_names, load_dataset
 from adapters.demonstrations import demonstration_of
@@ -16,9 +18,12 @@ from adapters.formats import DatasetError
 from adapters.prompt import PromptAdapter
 from adapters.split import SealedTest, SearchData, Shares, split_dataset
 from optimizer.clients import Clients
-from optimizer.config import Config, DataConfig, LabelsConfig, PromptAdapterConfig
+from optimizer.complaints import complaints
+from optimizer.config import Config, DataConfig, Endpoint, LabelsConfig, PromptAdapterConfig
+from optimizer.configfile import dotted
 from optimizer.errors import PlacedError
 from optimizer.evaluate import TaskModel
+from optimizer.judging import ScorerModel
 from optimizer.propose.demos import Demos
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Proposer
@@ -62,8 +67,8 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Pr
     with _at("adapter"):
         adapter = _adapter(config.adapter, rows)
         warnings = [*splits.notes, *adapter.check(seed, everything)]
-    suite = Suite([_scorer(index, spec, folder) for index, spec in enumerate(config.scoring.scorers)])
     clients = Clients(config.concurrency, on_retry)
+    suite = Suite([_scorer(index, spec, folder, clients) for index, spec in enumerate(config.scoring.scorers)])
     models = [
         TaskModel(model.id, clients.make(model, f"models.{index}.model"), sampled=model.temperature > 0)
         for index, model in enumerate(config.models)
@@ -105,9 +110,19 @@ def _at(place: str) -> Iterator[None]:
         raise PlacedError(place, str(error)) from error
 
 
-def _scorer(index: int, spec: str | dict[str, Any], folder: Path) -> Scorer:
-    with _at(f"scoring.scorers.{index}"):
-        return load_scorer(spec, folder)
+def _scorer(index: int, spec: str | dict[str, Any], folder: Path, clients: Clients) -> Scorer:
+    place = f"scoring.scorers.{index}"
+
+    def model(settings: Mapping[str, Any]) -> ModelClient:
+        try:
+            endpoint = Endpoint.model_validate(settings)
+        except ValidationError as error:
+            told = complaints(error, Endpoint, settings)
+            raise ScorerConfigError("; ".join(f"{dotted(each.path)}: {each.message}" for each in told)) from None
+        return ScorerModel(clients.make(endpoint, f"{place} ({endpoint.model})"))
+
+    with _at(place):
+        return load_scorer(spec, folder, model)
 
 
 def _rows(data: DataConfig, folder: Path) -> list[Row]:

@@ -1,21 +1,27 @@
 """Filling cells: a candidate is run on an example with a model, and its answer is scored."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from adapters.adapter import Adapter
-from adapters.answer import TracedAnswer
+from adapters.answer import TracedAnswer, Usage
 from adapters.candidate import Candidate
-from adapters.clients.client import ModelClient, ModelError, Request
+from adapters.clients.client import Completion, ModelClient, ModelError, Request
 from adapters.digest import digest
 from adapters.example import Example
 from optimizer.budget import Claim, Used
 from optimizer.concurrent import together
 from optimizer.desk import Desk, Line
+from optimizer.errors import JournalError
 from optimizer.journal import CellRow, Journal
+from optimizer.judging import Tab, tab
 from scoring.score import Score
+from scoring.scorer import ScorerError
 from scoring.suite import Suite
+
+SCORER_ERROR = "scorer_error"
+"""What a cell is failed by when its scorer was."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +68,11 @@ class Evaluator:
         journal: Journal,
         random_seed: int,
         filled: Callable[[Cell], None],
+        on_error: Literal["stop", "fail_cell"] = "stop",
     ) -> None:
+        """`on_error`: what a scorer that fails does: end the run with a ScorerError, or leave its cell failed."""
         self._adapter, self.models, self._suite, self._desk, self._journal = adapter, models, suite, desk, journal
-        self._random_seed, self._filled = random_seed, filled
+        self._random_seed, self._filled, self._on_error = random_seed, filled, on_error
 
     async def fill(self, candidate: Candidate, examples: Sequence[Example], job: int) -> list[Cell]:
         """Every model on every example, in that order of nesting: example by example, model by model."""
@@ -74,10 +82,11 @@ class Evaluator:
         """The most that `fill` can use. `priced`: also in tokens and money, which takes rendering every request."""
         total = Claim(rollouts=len(examples) * len(self.models))
         for example in examples:
-            requests = self._adapter.requests(candidate, example)
-            total += Claim(calls=len(requests) * len(self.models))
+            asked = [(m.client, r) for m in self.models for r in self._adapter.requests(candidate, example)]
+            asked += self._suite.requests(example) * len(self.models)
+            total += Claim(calls=len(asked))
             if priced:
-                total = sum((ceiling_claim(m.client, r) for m in self.models for r in requests), total)
+                total = sum((ceiling_claim(client, request) for client, request in asked), total)
         return total
 
     async def _cell(self, candidate: Candidate, example: Example, model: TaskModel, job: int) -> Cell:
@@ -87,36 +96,46 @@ class Evaluator:
             # One stream for an example and a model, whichever candidate asks: candidates are compared on the same luck.
             seed = int(digest(self._random_seed, example.id, model.id, length=7), 16)
         answer = score = failed = None
-        try:
-            answer = await self._adapter.run(candidate, example, line, seed)
-        except ModelError as error:
-            failed = str(error.kind)
-        else:
-            score = await self._score(example, answer)
-        cell = Cell(candidate.id, example, model.id, answer, score, failed, Used(1, line.used, line.uses))
+        with tab(self._desk, job) as judged:
+            try:
+                answer = await self._adapter.run(candidate, example, line, seed)
+                score = await self._score(example, answer, judged)
+            except ModelError as error:
+                failed = str(error.kind)
+            except ScorerError:
+                if self._on_error == "stop":
+                    raise
+                failed = SCORER_ERROR
+        used = Used(1, line.used | judged.used, line.uses + judged.uses)
+        cell = Cell(candidate.id, example, model.id, answer, score, failed, used)
         self._filled(cell)
         return cell
 
-    async def _score(self, example: Example, answer: TracedAnswer) -> Score:
+    async def _score(self, example: Example, answer: TracedAnswer, judged: Tab) -> Score:
         """Scores are recorded like calls: a scorer may be slow, costly or random, and a derived run must meet the same ones.
 
-        Where two jobs score the same answer at the same time, the first one's score is recorded, and holds for both.
+        Where two jobs score the same answer at the same time, the first one's score is recorded, and holds for both. With it stands
+        which calls it took: whoever meets the score again has used these.
         """
         key = digest(self._suite.version, example.id, example.digest, answer.digest, length=32)
         recorded = self._journal.score(key)
-        if recorded is not None:
-            return score_from(recorded)
-        score = await self._suite.score(example, answer)
-        return score_from(self._journal.record_score(key, score_body(score)))
+        if recorded is None:
+            score = await self._suite.score(example, answer)
+            recorded = self._journal.record_score(key, {"score": score_body(score), "calls": sorted(judged.used)})
+        for call in set(recorded["calls"]) - judged.used.keys():
+            judged.add({call: self._usage(call)}, 1)
+        return Score(**recorded["score"])
+
+    def _usage(self, call: str) -> Usage:
+        outcome = self._journal.call(call)
+        if not isinstance(outcome, Completion):
+            raise JournalError(f"{self._journal.path} holds a score but not the answer that it was made from (call {call[:8]})")
+        return outcome.usage
 
 
 def score_body(score: Score) -> dict[str, Any]:
-    """A score as JSON, and back again below."""
+    """A score as JSON."""
     return asdict(replace(score, values=dict(score.values), details=dict(score.details)))
-
-
-def score_from(body: Mapping[str, Any]) -> Score:
-    return Score(**body)
 
 
 def ceiling_claim(client: ModelClient, request: Request) -> Claim:

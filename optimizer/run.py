@@ -86,7 +86,9 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         return minutes is not None and (replay or journal.seconds() >= 60 * minutes)
 
     journal.forget_failures()
-    evaluator = Evaluator(prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, filled)
+    evaluator = Evaluator(
+        prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, filled, config.scoring.on_error
+    )
     search = Search(
         prepared.seed,
         prepared.data,
@@ -107,13 +109,16 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     )
     try:
         found = await search.run()
-        report = Report(evaluator, ledger, journal, observer, config.random_seed)
+        report = Report(evaluator, ledger, journal, observer, random_seed=config.random_seed, max_failed_share=config.failures.max_share)
         result = await report.make(found, prepared.test, prepared.data.val, priced=priced)
         result["spent"]["seconds"] = round(journal.seconds(), 1)
         return result
     finally:
-        await desk.close(GRACE)
-        await prepared.clients.close()
+        prepared.clients.shut()  # calls that still queue are not paid for, and are not made after the end
+        try:
+            await desk.close(GRACE)
+        finally:
+            await prepared.clients.close()
 
 
 class Meter:

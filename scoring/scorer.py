@@ -1,8 +1,10 @@
 """The scorer protocol, and the two ways in which a scorer can fail."""
 
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from adapters.answer import TracedAnswer
+from adapters.clients.client import ModelClient, Request
 from adapters.example import Example
 from scoring.score import Score
 
@@ -20,6 +22,10 @@ class ScorerError(Exception):
 
 class ScorerConfigError(ValueError):
     """A scorer that cannot be built as the config says. Found before any call; says which and what to change."""
+
+
+MakeModel = Callable[[Mapping[str, Any]], ModelClient]
+"""Makes a model client of the settings that a config has for one (`model`, `temperature`, and so on). Raises ScorerConfigError."""
 
 
 class Scorer(Protocol):
@@ -40,4 +46,17 @@ class Scorer(Protocol):
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
         """Raises ScorerError."""
+        ...
+
+
+@runtime_checkable
+class AskingScorer(Scorer, Protocol):
+    """A scorer that asks models. Their calls are journaled, counted and limited as a part of the cell that is being scored; one
+    that fails raises ModelError, which `score` lets pass: the cell is then failed, and nothing was scored."""
+
+    models: ClassVar[tuple[str, ...]]
+    """The names of its class's settings that are models: the config gives these as mappings, the class gets model clients."""
+
+    def requests(self, example: Example) -> list[tuple[ModelClient, Request]]:
+        """All that scoring one answer to the example can ask, each request as large as it can be: what budgets are reserved for."""
         ...

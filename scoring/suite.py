@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from adapters.answer import TracedAnswer
+from adapters.clients.client import ModelClient, Request
 from adapters.digest import digest
 from adapters.example import Example
 from adapters.nearest import nearest
 from scoring.score import Score, check_dimension, merge, show
-from scoring.scorer import Scorer, ScorerConfigError, ScorerError
+from scoring.scorer import AskingScorer, Scorer, ScorerConfigError, ScorerError
 from scoring.user_code import source_file, users_code
 
 
@@ -30,8 +31,14 @@ class Suite:
         self.dimensions = tuple(owners) if whole else None
         self.version = digest([(scorer.name, scorer.version) for scorer in self._scorers])
 
+    def requests(self, example: Example) -> list[tuple[ModelClient, Request]]:
+        """All that scoring one answer to the example can ask of models."""
+        return [pair for scorer in self._scorers if isinstance(scorer, AskingScorer) for pair in scorer.requests(example)]
+
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
-        """Raises ScorerError where a scorer does, where one raises anything else or gives a dimension that is not its own."""
+        """Raises ModelError where a scorer's model could not be asked.
+
+        Raises ScorerError where a scorer does, where one raises anything else or gives a dimension that is not its own."""
         owners = {dimension: scorer.name for scorer in self._scorers for dimension in scorer.dimensions or ()}
         parts: list[tuple[str, Score]] = []
         for scorer in self._scorers:

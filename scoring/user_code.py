@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from adapters.clients.client import ModelError
 from adapters.digest import digest
 from scoring.scorer import ScorerConfigError, ScorerError
 
@@ -18,7 +19,7 @@ def users_code(blame: Callable[[str], Exception], file: str | None = None) -> It
     line, in `file` if it came through there."""
     try:
         yield
-    except (ScorerError, ScorerConfigError):
+    except (ScorerError, ScorerConfigError, ModelError):
         raise
     except Exception as error:
         told = (error.msg if isinstance(error, SyntaxError) else str(error)) or "no message"

@@ -18,7 +18,7 @@ from optimizer.concurrent import together
 from optimizer.config import BudgetConfig
 from optimizer.desk import Desk
 from optimizer.errors import ProviderError, ReplayError
-from optimizer.evaluate import Cell, Evaluator, TaskModel, ceiling_claim, score_body, score_from
+from optimizer.evaluate import Cell, Evaluator, TaskModel, ceiling_claim, score_body
 from optimizer.journal import Journal
 from scoring.score import Score
 from scoring.scorer import ScorerError
@@ -174,7 +174,7 @@ async def test_a_replay_that_lacks_a_call_says_so(journal: Journal) -> None:
 
 def test_a_score_survives_the_journal() -> None:
     score = Score({"template": 1 / 3, "brevity": 1.0}, True, None, "out", "because", {"n": [1, {"a": None}]})
-    assert score_from(score_body(score)) == score
+    assert Score(**score_body(score)) == score
 
 
 # --- luck -------------------------------------------------------------------------------------------------------------

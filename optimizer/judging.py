@@ -1,0 +1,56 @@
+"""Models that scorers ask: their calls pass the desk like all others, and belong to the cell whose answer is being scored."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from adapters.answer import Usage
+from adapters.clients.client import Completion, Request
+from adapters.clients.wrapper import Wrapper
+from optimizer.desk import Desk, Line
+
+ROLE = "judge"
+
+
+class Tab:
+    """The calls that scoring one answer has used."""
+
+    def __init__(self, desk: Desk, job: int) -> None:
+        self.desk, self.job = desk, job
+        self.used: dict[str, Usage] = {}
+        self.uses = 0
+
+    def add(self, used: dict[str, Usage], uses: int) -> None:
+        self.used |= used
+        self.uses += uses
+
+
+_TAB: ContextVar[Tab] = ContextVar("tab")
+
+
+@contextmanager
+def tab(desk: Desk, job: int) -> Iterator[Tab]:
+    """Inside, whatever the scorers ask goes on this tab; tasks that they start inherit it."""
+    opened = Tab(desk, job)
+    token = _TAB.set(opened)
+    try:
+        yield opened
+    finally:
+        _TAB.reset(token)
+
+
+class ScorerModel(Wrapper):
+    """A model client as a scorer is given it: it can be asked while an answer is being scored in a run, and at no other time."""
+
+    async def complete(self, request: Request) -> Completion:
+        opened = _TAB.get(None)
+        if opened is None:
+            raise RuntimeError(f"{self.model} was asked by a scorer outside of a run; a scorer asks its model in `score`")
+        line = Line(opened.desk, self._client, opened.job, ROLE)
+        try:
+            return await line.complete(request)
+        finally:
+            opened.add(line.used, line.uses)
+
+    async def close(self) -> None:
+        """The client belongs to the run, which closes it."""
