@@ -1,6 +1,7 @@
 """The model clients of a run: one for each endpoint of the config, with its retries and its limits."""
 
 import asyncio
+from typing import Literal
 
 from adapters.clients.client import ModelClient
 from adapters.clients.limits import Limited
@@ -14,12 +15,30 @@ LOCAL = "local/"
 EMBEDDED = ("local/smollm2",)
 
 
+class Door(asyncio.Semaphore):
+    """Lets so many calls through at a time, and none once it is shut: those that wait for it are cancelled as their turn comes."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width)
+        self._is_shut = False
+
+    def shut(self) -> None:
+        self._is_shut = True
+
+    async def acquire(self) -> Literal[True]:
+        await super().acquire()
+        if self._is_shut:
+            self.release()
+            raise asyncio.CancelledError
+        return True
+
+
 class Clients:
     """Makes them, and closes all that it made. Nothing is loaded or sent before the first request."""
 
     def __init__(self, concurrency: int, on_retry: OnRetry | None = None) -> None:
         self._concurrency, self._on_retry = concurrency, on_retry
-        self._total = asyncio.Semaphore(concurrency)
+        self._total = Door(concurrency)
         self.made: dict[str, ModelClient] = {}
         """Place in the config → client."""
 
@@ -32,6 +51,10 @@ class Clients:
         )
         self.made[place] = client
         return client
+
+    def shut(self) -> None:
+        """From now on nothing is sent. What is under way may still arrive."""
+        self._total.shut()
 
     async def close(self) -> None:
         for client in self.made.values():

@@ -216,6 +216,10 @@ class Journal:
         self._run("INSERT OR REPLACE INTO decisions VALUES (?, ?, ?)", job, kind, text)
         return None if row is None else str(row[0])
 
+    def withdraw(self, job: int, kind: str) -> None:
+        """Take a decision back: failures that only it rests on are tried again when the run is started anew."""
+        self._run("DELETE FROM decisions WHERE job = ? AND kind = ?", job, kind)
+
     def decision(self, job: int, kind: str) -> dict[str, Any] | None:
         row = self._one("SELECT body FROM decisions WHERE job = ? AND kind = ?", job, kind)
         return None if row is None else self._json(row[0])

@@ -22,7 +22,7 @@ from adapters.split import SearchData
 from optimizer.accept import accept
 from optimizer.budget import Claim, Ledger
 from optimizer.desk import Desk, Line
-from optimizer.errors import BudgetError, ProviderError
+from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Cell, Evaluator
 from optimizer.events import JobCommitted, Observer, Outcome, StageStarted, Warned
 from optimizer.journal import CandidateRow, Journal
@@ -121,7 +121,8 @@ class Search:
         self._stopped_by: str | None = None
 
     async def run(self) -> Found:
-        """Raises BudgetError when not even the seed and one comparison fit the budget, ProviderError when too many cells failed."""
+        """Raises BudgetError when not even the seed and one comparison fit the budget, ProviderError when too many cells failed,
+        PlacedError when the scorers give no values."""
         await self._score_seed()
         self._observer(StageStarted("search", None))
         flights: deque[asyncio.Task[Job]] = deque()
@@ -136,8 +137,11 @@ class Search:
             for flight in flights:
                 flight.cancel()
             await asyncio.gather(*flights, return_exceptions=True)
-        if self._next == SEED_JOB + 1 and self._stopped_by == CLOCK:
-            raise BudgetError("the time was up before the first comparison. Raise budget.minutes, or use fewer examples.")
+        if self._next == SEED_JOB + 1 and self._stopped_by != NOTHING_LEFT:
+            raise BudgetError(
+                f"the limit on {self._stopped_by} came before the first comparison; what is paid for is kept. Raise "
+                f"budget.{self._stopped_by}, or use fewer examples."
+            )
         best = max(self._pool, key=self._overall)  # the first of equals: the older one
         frontier = [(candidate, self.objectives(candidate)) for candidate in self.frontier()]
         self._ledger.settle(self._report_ticket, ())
@@ -167,7 +171,9 @@ class Search:
         self._table = Table([*self._data.train, *val], models, dimensions)
         self._ledger.settle(ticket, [cell.used for cell in self._table.add(cells)])
         self._reserve_report(claim)
-        self._check_failures()
+        check_failures(self._table, self._max_failed_share)
+        if math.isnan(self._overall(self._pool[0])):
+            raise PlacedError("scoring.scorers", "no scorer gave the seed a value on any val example, so nothing can be compared")
         with self._journal.together():
             self._journal.add_candidate(CandidateRow(self._seed.id, self._seed.components, [], "seed", SEED_JOB, "seed"))
             self._journal.add_cells([cell.row("val") for cell in cells])
@@ -176,8 +182,9 @@ class Search:
     def _reserve_report(self, claim: Claim) -> None:
         """Set aside for the report what the seed's cells have shown that it takes, in place of the most that it could take."""
         spent = self._ledger.spent()
-        tokens, usd = spent.input_tokens + spent.output_tokens, spent.usd or 0.0
-        shown = Claim(claim.rollouts, claim.calls, min(claim.tokens, round(tokens * MARGIN)), min(claim.usd, usd * MARGIN))
+        tokens = min(claim.tokens, round((spent.input_tokens + spent.output_tokens) * MARGIN))
+        usd = claim.usd if spent.usd is None else min(claim.usd, spent.usd * MARGIN)
+        shown = Claim(claim.rollouts, claim.calls, tokens, usd)
         self._ledger.settle(self._report_ticket, ())
         self._report_ticket = self._ledger.hold(shown.times(self._report_share))
 
@@ -185,7 +192,7 @@ class Search:
 
     def _start(self) -> Job | None:
         """Choose and claim for the next job; None when there is to be none, now or ever."""
-        self._stopped_by = self._reason_to_stop()
+        self._stopped_by = self._exhausted()
         if self._stopped_by is not None:
             return None
         index = self._next
@@ -198,7 +205,8 @@ class Search:
         batch = minibatch(parent.candidate.id, train, proposer.minibatch, self._table, stream)
         missing = [example for example in batch if not self._table.knows(parent.candidate.id, example)]
         claim = self._claim(parent.candidate, batch, missing, proposer)
-        self._stopped_by = self._ledger.refusal(claim)
+        # The clock comes last: where another limit ends the run it does so again, whatever the clock says by then.
+        self._stopped_by = self._ledger.refusal(claim) or self._clock()
         if self._stopped_by is not None:
             return None
         self._next += 1
@@ -206,12 +214,13 @@ class Search:
         known, attempts = frozenset(self._known), tuple(parent.attempts)
         return Job(index, self._ledger.hold(claim), parent, proposer, batch, cells, missing, known, attempts)
 
-    def _reason_to_stop(self) -> str | None:
-        best = max(map(self._overall, self._pool))
-        if best == 1.0:
+    def _exhausted(self) -> str | None:
+        """Why the search has come to its end by itself, if it has."""
+        if max(map(self._overall, self._pool)) == 1.0:
             return NOTHING_LEFT
-        if self._in_vain >= PATIENCE:
-            return NO_PROPOSALS
+        return NO_PROPOSALS if self._in_vain >= PATIENCE else None
+
+    def _clock(self) -> str | None:
         # A job that called before was started then, so it is started again, whatever the clock says now.
         return CLOCK if self._next > self._journal.last_job() and self._time_is_up() else None
 
@@ -258,8 +267,8 @@ class Search:
         outcome: Outcome = "refused"
         reason = job.proposal.reason
         if child is not None and child.id in self._known:
-            reason = "the same text was proposed at the same time"
-        elif child is not None:
+            child, reason = None, "the same text was proposed at the same time"  # it belongs to the job that committed it
+        if child is not None:
             self._known.add(child.id)
             verdict = accept(self._table.values(parent.id, job.batch), self._table.values(child.id, job.batch))
             outcome, reason = ("accepted" if verdict.accepted else "rejected"), verdict.reason
@@ -271,29 +280,20 @@ class Search:
                 job.parent.attempts.append(Attempt(child, reason))
         self._in_vain = self._in_vain + 1 if outcome == "refused" else 0
         self._ledger.settle(job.ticket, used)
-        self._check_failures()
+        check_failures(self._table, self._max_failed_share)
         with self._journal.together():
-            if child is not None and outcome != "refused":
+            if child is not None:
                 row = CandidateRow(child.id, child.components, [parent.id], job.proposer.name, job.index, outcome)
                 self._journal.add_candidate(row)
             self._journal.add_cells([*(cell.row("train") for cell in new), *(cell.row("val") for cell in val_cells)])
             body: dict[str, object] = {"parent": parent.id, "proposer": job.proposer.name, "batch": [example.id for example in job.batch]}
             body |= {"candidate": child.id if child else None, "outcome": outcome, "reason": reason}
-            self._record(job.index, {**body, "objectives": self.objectives(child) if outcome == "accepted" and child else {}})
+            self._record(job.index, {**body, "objectives": self.objectives(child) if child and outcome == "accepted" else {}})
         self._tell(job, outcome, reason)
 
     def _record(self, job: int, body: dict[str, object]) -> None:
         if self._journal.decide(job, "commit", body) is not None:
             self._observer(Warned(f"job {job} ended otherwise than it was recorded; the run goes on from what it finds now"))
-
-    def _check_failures(self) -> None:
-        cells, failed = self._table.counts()
-        if cells and failed.total() > self._max_failed_share * cells:
-            kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())
-            raise ProviderError(
-                f"{failed.total()} of {cells} cells failed ({kinds}), more than failures.max_share allows. What is paid for is kept: "
-                "when the provider is well again, run the same command to go on."
-            )
 
     def _tell(self, job: Job, outcome: Outcome, reason: str) -> None:
         best = max(self._pool, key=self._overall).candidate
@@ -328,6 +328,17 @@ class Search:
 
     def _overall(self, member: Member) -> float:
         return overall(self._table.values(member.candidate.id, self._data.val))
+
+
+def check_failures(table: Table, most: float) -> None:
+    """`most`: the share of the table's cells that may have failed, 0..1. Raises ProviderError beyond it."""
+    cells, failed = table.counts()
+    if failed.total() > most * cells:
+        kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())
+        raise ProviderError(
+            f"{failed.total()} of {cells} cells failed ({kinds}), more than failures.max_share allows. What is paid for is kept: "
+            "when the provider is well again, run the same command to go on."
+        )
 
 
 def _lost(cell: Cell) -> bool:

@@ -13,7 +13,7 @@ from optimizer.concurrent import together
 from optimizer.evaluate import Evaluator
 from optimizer.events import Observer, StageStarted, Warned
 from optimizer.journal import REPORT_JOB, Journal
-from optimizer.loop import Found
+from optimizer.loop import Found, check_failures
 from optimizer.table import Table
 from scoring.improvement import Difference, overall_difference, paired_difference, verdict
 
@@ -24,16 +24,23 @@ CHUNK = 8
 class Report:
     """Opens the test split once, after the search, and says so in the journal."""
 
-    def __init__(self, evaluator: Evaluator, ledger: Ledger, journal: Journal, observer: Observer, random_seed: int) -> None:
+    def __init__(
+        self, evaluator: Evaluator, ledger: Ledger, journal: Journal, observer: Observer, *, random_seed: int, max_failed_share: float
+    ) -> None:
         self._evaluator, self._ledger, self._journal, self._observer = evaluator, ledger, journal, observer
-        self._random_seed = random_seed
+        self._random_seed, self._max_failed_share = random_seed, max_failed_share
 
     async def make(self, found: Found, test: SealedTest, val: Sequence[Example], *, priced: bool) -> dict[str, Any]:
-        """The result, but for the seconds. Without a test split it is made on val, where the best was selected."""
+        """The result, but for the seconds. Without a test split it is made on val, where the best was selected.
+
+        Raises ProviderError when too many of its cells failed; they are tried again when the run goes on."""
         if len(test) == 0:
             return self._result(found, "val", val, found.table)
         note = {"best": found.best.id, "seed": found.seed.id}
-        before = self._journal.decide(REPORT_JOB, "test opened", note)
+        with self._journal.together():
+            before = self._journal.decide(REPORT_JOB, "test opened", note)
+            if before is not None:
+                self._journal.withdraw(REPORT_JOB, "commit")  # of another report: this one's failures do not rest on it
         if before is not None:
             self._observer(Warned("the test split was opened before, for another candidate: this is a second look, and a flattering one"))
         examples = test.open(f"the report on {found.best.id}")
@@ -45,6 +52,7 @@ class Report:
             if not await self._meet(candidates, examples[start : start + step], table, priced=priced):
                 self._observer(Warned(f"the budget ended the report after {start} of {len(examples)} test examples"))
                 break
+        check_failures(table, self._max_failed_share)
         self._journal.decide(REPORT_JOB, "commit", note)
         return self._result(found, "test", examples, table)
 
