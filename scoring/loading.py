@@ -16,11 +16,12 @@ from scoring.answer import AnswerContains
 from scoring.exact import Exact
 from scoring.fields import Fields
 from scoring.functions import as_scorer
+from scoring.measures import Cost, Latency, Length, Tokens
 from scoring.score import show
 from scoring.scorer import MakeModel, Scorer, ScorerConfigError
 from scoring.user_code import users_code
 
-BUILT_IN: Mapping[str, type] = {kind.name: kind for kind in (Exact, AnswerContains, Fields)}
+BUILT_IN: Mapping[str, type] = {kind.name: kind for kind in (Exact, AnswerContains, Fields, Cost, Latency, Length, Tokens)}
 ENTRY_POINTS = "promptfront.scorers"
 
 _FORMS = "name, {name: {settings}}, {python: 'file.py:attribute'} or {python: 'module:attribute', settings: {...}}"
