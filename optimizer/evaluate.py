@@ -120,11 +120,19 @@ class Evaluator:
         key = digest(self._suite.version, example.id, example.digest, answer.digest, length=32)
         recorded = self._journal.score(key)
         if recorded is None:
-            score = await self._suite.score(example, answer)
+            score = await self._judge(example, answer, judged)
             recorded = self._journal.record_score(key, {"score": score_body(score), "calls": sorted(judged.used)})
         for call in set(recorded["calls"]) - judged.used.keys():
             judged.add({call: self._usage(call)}, 1)
         return Score(**recorded["score"])
+
+    async def _judge(self, example: Example, answer: TracedAnswer, judged: Tab) -> Score:
+        """A run that has to end does so, whatever its scorers make of that."""
+        try:
+            return await self._suite.score(example, answer)
+        finally:
+            if judged.ending is not None:
+                raise judged.ending
 
     def _usage(self, call: str) -> Usage:
         outcome = self._journal.call(call)

@@ -8,17 +8,20 @@ from adapters.answer import Usage
 from adapters.clients.client import Completion, Request
 from adapters.clients.wrapper import Wrapper
 from optimizer.desk import Desk, Line
+from optimizer.errors import PromptfrontError
 
 ROLE = "judge"
 
 
 class Tab:
-    """The calls that scoring one answer has used."""
+    """The calls that scoring one answer has used. `ending`: what the desk raised where the whole run has to end, whatever the scorer
+    makes of that."""
 
     def __init__(self, desk: Desk, job: int) -> None:
         self.desk, self.job = desk, job
         self.used: dict[str, Usage] = {}
         self.uses = 0
+        self.ending: PromptfrontError | None = None
 
     def add(self, used: dict[str, Usage], uses: int) -> None:
         self.used |= used
@@ -49,6 +52,9 @@ class ScorerModel(Wrapper):
         line = Line(opened.desk, self._client, opened.job, ROLE)
         try:
             return await line.complete(request)
+        except PromptfrontError as error:
+            opened.ending = error
+            raise
         finally:
             opened.add(line.used, line.uses)
 
