@@ -1,12 +1,13 @@
 """Constraints, checked: is an answer one of the labels, or JSON that fits the schema?"""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from adapters.clients.client import Constraint, JsonSchema, Labels
 from adapters.nearest import nearest
 from adapters.plain import parse_json
+from adapters.schema import SchemaError, schema_validator
 
 Check: TypeAlias = Callable[[str], Any]
 """Answer text → its value. Raises UnfitError."""
@@ -51,20 +52,12 @@ def _label_check(constraint: Labels) -> Check:
 
 
 def _schema_check(constraint: JsonSchema) -> Check:
-    # Importing jsonschema takes a fourteenth of a second: only where it is used.
-    from jsonschema import SchemaError, validators  # noqa: PLC0415
-    from jsonschema.exceptions import best_match  # noqa: PLC0415
-    from referencing.jsonschema import EMPTY_REGISTRY  # noqa: PLC0415
+    from jsonschema.exceptions import best_match  # noqa: PLC0415  # slow to import: only where it is used
 
-    schema = dict(constraint.schema)
-    kind = validators.validator_for(schema, default=validators.Draft202012Validator)
     try:
-        kind.check_schema(schema)
+        validator = schema_validator(constraint.schema)
     except SchemaError as error:
-        raise ConstraintError(f"no JSON schema: {error.json_path}: {error.message}") from None
-    _check_references(schema, kind.META_SCHEMA["$schema"])
-    # This registry fetches nothing; the default one would follow an address in a schema.
-    validator = kind(schema, registry=EMPTY_REGISTRY)
+        raise ConstraintError(str(error)) from None
 
     def check(text: str) -> Any:
         fenced = _FENCED.fullmatch(text.strip())
@@ -81,31 +74,6 @@ def _schema_check(constraint: JsonSchema) -> Check:
         return value
 
     return check
-
-
-def _check_references(schema: dict[str, Any], dialect: str) -> None:
-    """Raises ConstraintError for a `$ref` that leads nowhere inside the schema."""
-    from referencing import Registry  # noqa: PLC0415
-    from referencing.exceptions import Unresolvable  # noqa: PLC0415
-    from referencing.jsonschema import specification_with  # noqa: PLC0415
-
-    resolver = Registry[Any]().resolver_with_root(specification_with(dialect).create_resource(schema))
-    for reference in _references(schema):
-        try:
-            resolver.lookup(reference)
-        except Unresolvable:
-            raise ConstraintError(f"the JSON schema has no {reference!r} in it; nothing is fetched from elsewhere") from None
-
-
-def _references(part: Any) -> Iterator[str]:
-    if isinstance(part, dict):
-        for key, value in part.items():
-            if key == "$ref" and isinstance(value, str):
-                yield value
-            yield from _references(value)
-    elif isinstance(part, list):
-        for item in part:
-            yield from _references(item)
 
 
 def _short(text: str) -> str:

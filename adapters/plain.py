@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -9,6 +10,9 @@ from typing import Any
 
 DEEPEST = 100
 """Lists and objects inside one another."""
+
+LONGEST_PATH = 200
+"""Characters of a path that messages show."""
 
 
 class NotPlainError(ValueError):
@@ -43,17 +47,17 @@ def plain(value: object, path: str = "", depth: int = 0) -> Any:
     if depth >= DEEPEST:
         raise NotPlainError(f"{_at(path)}nested more than {DEEPEST} levels deep")
     if isinstance(value, Mapping):
-        return {_key(key, path): plain(item, f"{path}.{key}" if path else str(key), depth + 1) for key, item in value.items()}
+        return {_key(key, path): plain(item, _below(path, f".{key}" if path else str(key)), depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+        return [plain(item, _below(path, f"[{index}]"), depth + 1) for index, item in enumerate(value)]
     raise NotPlainError(f"{_at(path)}a value of type {type(value).__name__} has no form in JSON; write it as text")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
         raise NotPlainError(f"the key {twice!r} is given twice in one object")
     return found
 
@@ -70,6 +74,11 @@ def _encodable(text: str, path: str) -> str:
     except UnicodeEncodeError:
         raise NotPlainError(f"{_at(path)}the text holds half of a surrogate pair, which is no character") from None
     return text
+
+
+def _below(path: str, step: str) -> str:
+    """Of long paths only the beginning: there is one for every value, and a key may be as long as a whole answer."""
+    return f"{path}{step}"[:LONGEST_PATH]
 
 
 def _at(path: str) -> str:

@@ -84,3 +84,14 @@ def test_nesting_is_allowed_up_to_its_limit() -> None:
     assert plain(value) == value
     with pytest.raises(NotPlainError, match="levels deep"):
         plain([value])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{" + ",".join(f'"{number}":0' for number in [*range(80_000), 79_999]) + "}", '{"' + "k" * 500_000 + '":[' + "0," * 250_000 + "NaN]}"],
+    ids=["a late second key", "many values under a long key"],
+)
+def test_the_time_that_hostile_texts_take_is_linear(text: str) -> None:
+    """Squared it would be minutes."""
+    with pytest.raises(NotPlainError, match=r"twice|kkk"):
+        parse_json(text)
