@@ -165,6 +165,11 @@ def _proposers(config: Config, clients: Clients, guards: Guards, data: SearchDat
     if demos is not None:
         if not any(demonstration_of(example) for example in data.train):
             raise PlacedError("proposers.demos", "no train example has an expected answer to show; add some, or leave demos out")
+        if demos.minibatch >= len(data.train):
+            raise PlacedError(
+                "proposers.demos.minibatch",
+                f"a minibatch of {demos.minibatch} leaves none of the {len(data.train)} train examples to show; lower it, or add examples",
+            )
         proposers.append(Demos(data.train, demos.max, demos.minibatch))
     return proposers
 

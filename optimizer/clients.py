@@ -13,6 +13,8 @@ from optimizer.errors import PlacedError
 
 LOCAL = "local/"
 EMBEDDED = ("local/smollm2",)
+OF_HOSTED = ("api_base", "api_key_env", "price", "params")
+"""Settings that an embedded model has no use for."""
 
 
 class Door(asyncio.Semaphore):
@@ -66,6 +68,9 @@ def _bare(endpoint: Endpoint, place: str) -> ModelClient:
         return _hosted(endpoint, place)
     if endpoint.model not in EMBEDDED:
         raise PlacedError(place, f"there is no embedded model {endpoint.model!r}{nearest(endpoint.model, EMBEDDED)}")
+    useless = next((name for name in OF_HOSTED if getattr(endpoint, name)), None)
+    if useless is not None:
+        raise PlacedError(place, f"{useless} is for hosted models, and {endpoint.model} is embedded; remove it")
     from adapters.clients.llama import LlamaClient  # noqa: PLC0415
 
     return LlamaClient(temperature=endpoint.temperature, max_tokens=endpoint.max_tokens, timeout=endpoint.timeout)
