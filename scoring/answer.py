@@ -3,21 +3,22 @@ say that the document holds no answer.
 
 `expected` is one acceptable answer or a list: texts and numbers, or the label NOT_IN_DOCUMENT alone for an item that cannot be
 answered. The kinds of failure, the first that applies: parse_failure (no text), budget_stop (a limit stopped the run before it
-was done), refusal, not_in_document (said of an item that has an answer), wrong. An output's own failure kind is kept, and a
-failed result is an error.
+was done), refusal, not_in_document (said of an item that has an answer), wrong; and, where the settings ask for it, too_long and
+hedged, see scoring.matching. An output's own failure kind is kept, and a failed result is an error.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 from typing import ClassVar
 
 from adapters.answer import TracedAnswer
 from adapters.example import Example
+from scoring import matching, numbers, whole
 from scoring import text as text_module
-from scoring import whole
+from scoring.matching import PLAIN, Matching
 from scoring.score import Score, show
 from scoring.scorer import TEMPLATE, ScorerError
 from scoring.text import LONGEST, fold, plain_number, spoken
@@ -49,14 +50,14 @@ class AnswerScore:
     outcome: str | None
 
 
-def score_answer(item: object, output: object, expected: object) -> AnswerScore:
+def score_answer(item: object, output: object, expected: object, matching: Matching = PLAIN) -> AnswerScore:
     """`output`: a text, or an object or mapping with some of `answer`, `text`, `ok`, `failure_kind`, `finish_reason`, `partial`,
-    `notes` and `trace` or `steps`. `item`: whose answer it is, named in errors.
+    `notes` and `trace` or `steps`. `item`: whose answer it is, named in errors. `matching`: how an acceptable answer is found.
 
     Raises ValueError for expected answers that are all blank, or that mix NOT_IN_DOCUMENT with others, and for NaN and infinity;
     TypeError for a label that is neither text nor number."""
     try:
-        return _scored(output, expected)
+        return _scored(output, expected, matching)
     except (TypeError, ValueError) as error:
         raise type(error)(f"item {show(item)}: {error}") from None
 
@@ -68,56 +69,51 @@ def is_not_found(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class AnswerContains:
-    """`score_answer` as a scorer, on the dimension `template`."""
+class AnswerContains(Matching):
+    """`score_answer` as a scorer, on the dimension `template`. Its settings: scoring.matching."""
 
     name: ClassVar[str] = "answer_contains"
     dimensions: ClassVar[tuple[str, ...]] = (TEMPLATE,)
 
     @cached_property
     def version(self) -> str:
-        return source_version(type(self), text_module, whole)
+        return source_version(type(self), matching, numbers, text_module, whole, settings=asdict(self))
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
         """Raises ScorerError where the example's expected answers cannot be used."""
         said = spoken(answer)
         try:
-            found = _scored(replace(answer, text=said), example.expected)
+            found = _scored(replace(answer, text=said), example.expected, self)
         except (TypeError, ValueError) as error:
             raise ScorerError(self.name, example.id, str(error)) from None
-        feedback = _feedback(found.failure_kind, said, example.expected)
+        feedback = _feedback(found.failure_kind, said, example.expected, self)
         return Score({TEMPLATE: float(found.correct)}, found.correct, found.failure_kind, found.outcome, feedback)
 
 
-def _scored(output: object, expected: object) -> AnswerScore:
+def _scored(output: object, expected: object, how: Matching) -> AnswerScore:
     labels, text, own = _labels(expected), _text(output), _own_kind(output)
     if text is None:
         return AnswerScore(False, own or "parse_failure", None)
     folded = fold(text)
-    kind = own or _judge(output, is_not_found(text), folded, labels)
+    kind = own or _judge(output, is_not_found(text), folded, labels, how)
     return AnswerScore(kind is None, kind, folded)
 
 
-def _judge(output: object, not_found: bool, folded: str, labels: list[str]) -> str | None:
+def _judge(output: object, not_found: bool, folded: str, labels: list[str], how: Matching) -> str | None:
     """The failure kind of an answer that has a text; None where it is right. A run that was stopped or refused did not look
     everywhere: what it found counts, what it did not find does not. A verdict of not found counts before any answer beside it."""
     stopped = _get(output, "partial") is True and bool(_notes(output) & LIMITS)
     refused = any(reason in REFUSALS for reason in _finish_reasons(output))
     unanswerable = NOT_IN_DOCUMENT in labels
-    looked = not stopped and not refused
-    right = (unanswerable and looked) if not_found else (not unanswerable and _contains(folded, labels))
-    if right:
+    if not_found:
+        fault = None if unanswerable and not stopped and not refused else "not_in_document"
+    else:
+        fault = "wrong" if unanswerable else how.fault(folded, labels)
+    if fault is None:
         return None
     if stopped:
         return "budget_stop"
-    if refused:
-        return "refusal"
-    return "not_in_document" if not_found else "wrong"
-
-
-def _contains(folded: str, labels: list[str]) -> bool:
-    text = whole.one_dash(folded)
-    return any(whole.holds(text, whole.one_dash(fold(label))) for label in labels)
+    return "refusal" if refused else fault
 
 
 def _labels(expected: object) -> list[str]:
@@ -178,7 +174,7 @@ def _get(thing: object, name: str) -> object:
     return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
 
 
-def _feedback(kind: str | None, text: str, expected: object) -> str:
+def _feedback(kind: str | None, text: str, expected: object, how: Matching) -> str:
     if kind is None:
         return "Right."
     told = {
@@ -186,6 +182,8 @@ def _feedback(kind: str | None, text: str, expected: object) -> str:
         "budget_stop": "A limit stopped the run before it was done.",
         "refusal": "The model refused.",
         "not_in_document": "It says that the document holds no answer, but it does.",
-        "wrong": "Wrong.",
+        "too_long": f"It is longer than {how.max_characters} characters.",
+        "hedged": "It holds the answer, but others too; only one may be given.",
+        "wrong": "Wrong." if how.last_characters is None else f"The last {how.last_characters} characters hold no right answer.",
     }
     return f"{told.get(kind, f'Failed: {kind}.')} Expected {show(expected)}, got {show(text)}."

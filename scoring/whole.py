@@ -5,8 +5,9 @@ label is literal, and every occurrence is judged by the few characters around it
 """
 
 import unicodedata
+from collections.abc import Iterator
 
-_DIGITS = frozenset("0123456789")
+DIGITS = frozenset("0123456789")
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"), "-")
 _BEFORE_HYPHEN = frozenset("%‰°'\"`´′″")
 """Signs that a hyphen, not a minus, comes after; so do letters, digits, and closing quotes and brackets."""
@@ -19,73 +20,77 @@ def one_dash(text: str) -> str:
 
 def holds(text: str, label: str) -> bool:
     """Whether the label, which is not empty, stands in the text with its numbers whole. One good place is enough."""
-    place = text.find(label)
+    return any(True for _ in places(text, label))
+
+
+def places(text: str, label: str, start: int = 0) -> Iterator[int]:
+    """Where, from `start` on, the label begins with its numbers whole."""
+    place = text.find(label, start)
     while place >= 0:
-        if _left(text, place, label) and _right(text, place + len(label), label):
-            return True
+        if _left(text, place, label) and ends_number(text, place + len(label), label):
+            yield place
         place = text.find(label, place + 1)
-    return False
 
 
 def _left(text: str, place: int, label: str) -> bool:
     """Whether no longer or negative number begins before the label."""
     if label[0] == "-":
-        return not _starts_number(label[1:]) or _is_minus(text, place)
+        return not _starts_number(label[1:]) or is_minus(text, place)
     if not _starts_number(label):
         return True
-    if _is_currency(label[0]):
-        return not _is_minus(text, place - 1)
-    return not _goes_on(text, place - 1)
+    if is_currency(label[0]):
+        return not is_minus(text, place - 1)
+    return not goes_on(text, place - 1)
 
 
-def _goes_on(text: str, last: int) -> bool:
+def goes_on(text: str, last: int) -> bool:
     """Whether the character at `last` belongs to the number that stands right after it."""
-    sign, earlier = _at(text, last), _at(text, last - 1)
+    sign, earlier = at(text, last), at(text, last - 1)
     if sign == ".":
         return not (earlier == "." or earlier.isalpha())
     if sign in ("-", "+"):
-        return _is_minus(text, last) or _is_exponent(text, last - 1)
-    if _is_currency(sign):
-        return _is_minus(text, last - 1)
-    return sign in _DIGITS or _is_exponent(text, last)
+        return is_minus(text, last) or _is_exponent(text, last - 1)
+    if is_currency(sign):
+        return is_minus(text, last - 1)
+    return sign in DIGITS or _is_exponent(text, last)
 
 
-def _right(text: str, end: int, label: str) -> bool:
+def ends_number(text: str, end: int, label: str) -> bool:
     """Whether the number that the label ends in ends with it."""
-    if label[-1] not in _DIGITS:
+    if label[-1] not in DIGITS:
         return True
-    after, next_one = _at(text, end), _at(text, end + 1)
-    if after in _DIGITS or (after == "." and next_one in _DIGITS):
+    after, next_one = at(text, end), at(text, end + 1)
+    if after in DIGITS or (after == "." and next_one in DIGITS):
         return False
-    return not (after == "e" and (next_one in _DIGITS or (next_one in ("+", "-") and _at(text, end + 2) in _DIGITS)))
+    return not (after == "e" and (next_one in DIGITS or (next_one in ("+", "-") and at(text, end + 2) in DIGITS)))
 
 
 def _starts_number(text: str) -> bool:
     """Whether it starts with a digit, or with a point or a currency sign and then a digit."""
-    first, second = _at(text, 0), _at(text, 1)
-    return first in _DIGITS or (second in _DIGITS and (first == "." or _is_currency(first)))
+    first, second = at(text, 0), at(text, 1)
+    return first in DIGITS or (second in DIGITS and (first == "." or is_currency(first)))
 
 
-def _is_minus(text: str, place: int) -> bool:
+def is_minus(text: str, place: int) -> bool:
     """Whether a minus stands at `place`: not a dash that joins two things, as in `12-15`, `mid-2019` and `$12-$15`."""
-    before = _at(text, place - 1)
-    if _at(text, place) != "-":
+    before = at(text, place - 1)
+    if at(text, place) != "-":
         return False
-    if _is_currency(before):
-        return _at(text, place - 2) not in _DIGITS
-    joins = before in _DIGITS or before in _BEFORE_HYPHEN or before.isalpha()
+    if is_currency(before):
+        return at(text, place - 2) not in DIGITS
+    joins = before in DIGITS or before in _BEFORE_HYPHEN or before.isalpha()
     return not joins and not (before and unicodedata.category(before) in ("Pe", "Pf"))
 
 
 def _is_exponent(text: str, place: int) -> bool:
     """Whether the character at `place` is the e of a number such as 1e5."""
-    return _at(text, place) == "e" and _at(text, place - 1) in _DIGITS
+    return at(text, place) == "e" and at(text, place - 1) in DIGITS
 
 
-def _is_currency(sign: str) -> bool:
+def is_currency(sign: str) -> bool:
     return bool(sign) and unicodedata.category(sign) == "Sc"
 
 
-def _at(text: str, place: int) -> str:
+def at(text: str, place: int) -> str:
     """The character at `place`; an empty text outside."""
     return text[place] if 0 <= place < len(text) else ""
