@@ -222,7 +222,7 @@ class Search:
 
     def _clock(self) -> str | None:
         # A job that called before was started then, so it is started again, whatever the clock says now.
-        return CLOCK if self._next > self._journal.last_job() and self._time_is_up() else None
+        return CLOCK if self._time_is_up() and self._next > self._journal.last_job() else None
 
     def _claim(self, parent: Candidate, batch: Sequence[Example], missing: Sequence[Example], proposer: Proposer) -> Claim:
         """The parent's missing cells, the proposal, the child's cells, and its validation: without that a child would be for nothing."""

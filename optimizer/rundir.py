@@ -15,8 +15,10 @@ from optimizer.errors import JournalError, LockedError
 
 MANIFEST, RESULT, BEST, LOCK = "manifest.json", "result.json", "best", "lock"
 
-FREE = re.compile(r"name|concurrency|budget\..+|failures\..+|(models\.\d+|proposers\.reflection)\.(concurrency|timeout|attempts)")
-"""What may change between two sittings of a run without making it another run: how far it goes and how fast."""
+FREE = re.compile(
+    r"name|concurrency|budget\..+|failures\..+|(models\.\d+|proposers\.reflection)\.(concurrency|timeout|attempts|api_key_env)"
+)
+"""What may change between two sittings of a run without making it another run: how far it goes, how fast, and where its keys are."""
 
 
 @contextmanager

@@ -165,10 +165,11 @@ def test_a_manifest_tells_what_the_run_was_made_from(tmp_path: Path) -> None:
         ("models.0.concurrency", 4),
         ("models.0.timeout", 10.0),
         ("models.0.attempts", 1),
+        ("models.0.api_key_env", "ANOTHER_KEY"),
         ("proposers.reflection.timeout", 10.0),
     ],
 )
-def test_how_far_and_how_fast_a_run_goes_may_change(tmp_path: Path, path: str, value: object) -> None:
+def test_how_far_and_how_fast_a_run_goes_and_where_its_keys_are_may_change(tmp_path: Path, path: str, value: object) -> None:
     settle(tmp_path, NEW, allow_changes=False)
     new = changed(path, value)
     assert settle(tmp_path, new, allow_changes=False) is False
