@@ -7,7 +7,7 @@ from typing import ClassVar
 from adapters.answer import TracedAnswer
 from adapters.example import Example
 from scoring import expected, text
-from scoring.expected import acceptable, judged
+from scoring.expected import acceptable, either, judged
 from scoring.score import Score
 from scoring.scorer import TEMPLATE
 from scoring.text import spoken
@@ -29,4 +29,4 @@ class Exact:
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
         """Raises ScorerError for an example without an expected answer, and for one that is no text, number or truth value."""
         wanted, got = acceptable(self.name, example), spoken(answer).strip()
-        return judged(answer, None if got in wanted else "wrong", wanted, got)
+        return judged(answer, None if got in wanted else "wrong", either(wanted), got)

@@ -20,15 +20,25 @@ def acceptable(scorer: str, example: Example) -> list[str]:
     return [_spelled(scorer, example, member) for member in members]
 
 
-def judged(answer: TracedAnswer, kind: str | None, wanted: Sequence[str], got: str, value: float | None = None) -> Score:
-    """The score of an answer that is right where `kind` is None; a kind that the adapter saw comes before. `value`: between
-    0 and 1 for one that is partly right."""
+def judged(answer: TracedAnswer, kind: str | None, wanted: str, got: str, value: float | None = None) -> Score:
+    """The score of an answer that is right where `kind` is None; a kind that the adapter saw comes before. `wanted`: as the
+    feedback says it. `value`: between 0 and 1 for an answer that is partly right."""
     own = answer.failure_kind or kind
     correct = own is None
     share = float(correct) if value is None or answer.failure_kind else value
     verdict = "Wrong" if own == "wrong" else f"Failed ({own})"
-    feedback = "Right." if correct else f"{verdict}: expected {' or '.join(map(show, wanted))}, got {show(got)}."
+    feedback = "Right." if correct else f"{verdict}: expected {wanted}, got {show(got)}."
     return Score({TEMPLATE: share}, correct, own, got, feedback)
+
+
+def either(texts: Sequence[str]) -> str:
+    """The acceptable answers, as feedback says them."""
+    return " or ".join(map(show, texts))
+
+
+def on(dimension: str, score: Score) -> Score:
+    """The same value on another dimension, which says nothing about correctness."""
+    return score if dimension == TEMPLATE else Score({dimension: score.values[TEMPLATE]}, feedback=score.feedback)
 
 
 def _spelled(scorer: str, example: Example, member: object) -> str:

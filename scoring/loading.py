@@ -13,15 +13,24 @@ from typing import Any
 from adapters.digest import digest
 from adapters.nearest import nearest
 from scoring.answer import AnswerContains
+from scoring.choice import Choice
 from scoring.exact import Exact
 from scoring.fields import Fields
 from scoring.functions import as_scorer
+from scoring.json_schema import JsonSchema
 from scoring.measures import Cost, Latency, Length, Tokens
+from scoring.numeric import Numeric
+from scoring.pattern import Regex
 from scoring.score import show
 from scoring.scorer import MakeModel, Scorer, ScorerConfigError
+from scoring.token_f1 import TokenF1
 from scoring.user_code import users_code
 
-BUILT_IN: Mapping[str, type] = {kind.name: kind for kind in (Exact, AnswerContains, Fields, Cost, Latency, Length, Tokens)}
+_KINDS: tuple[type[Any], ...] = (
+    *(Exact, AnswerContains, Numeric, Choice, Regex, TokenF1),
+    *(Fields, JsonSchema, Cost, Latency, Length, Tokens),
+)
+BUILT_IN: Mapping[str, type] = {kind.name: kind for kind in _KINDS}
 ENTRY_POINTS = "promptfront.scorers"
 
 _FORMS = "name, {name: {settings}}, {python: 'file.py:attribute'} or {python: 'module:attribute', settings: {...}}"

@@ -6,7 +6,7 @@ The texts are folded and their dashes are one, see scoring.text and scoring.whol
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 from scoring.text import LONGEST
 from scoring.whole import at, ends_number, goes_on, is_currency, is_minus
@@ -53,3 +53,10 @@ def number(text: str) -> Decimal | None:
     found = next(numbers(text), None)
     whole = found is not None and (found.start, found.end) == (0, len(text)) and not any(map(is_currency, text))
     return found.value if found is not None and whole else None
+
+
+def near(wanted: Decimal, found: Decimal, tolerance: float, relative: float) -> bool:
+    """Whether they differ by `tolerance` at most, or by `relative` × the wanted one."""
+    with localcontext() as context:
+        context.prec = 2 * LONGEST  # enough for differences to be exact, so that 10.01 is within 0.01 of 10
+        return abs(wanted - found) <= max(Decimal(repr(tolerance)), Decimal(repr(relative)) * abs(wanted))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from scoring.score import show
+from scoring.score import check_dimension, show
 from scoring.scorer import ScorerConfigError
 
 
@@ -40,3 +40,11 @@ def checked_texts(scorer: str, name: str, value: object) -> tuple[str, ...]:
             hint = "; put quotes around it" if isinstance(text, bool | int | float) else ""
             raise ScorerConfigError(f"{scorer}: {name} holds {show(text)}; each has to be a text that is not blank{hint}")
     return tuple(value)
+
+
+def check_name(scorer: str, dimension: object) -> None:
+    """Raises ScorerConfigError for what cannot name a dimension."""
+    try:
+        check_dimension(dimension)
+    except ValueError as error:
+        raise ScorerConfigError(f"{scorer}: {error}") from None

@@ -180,7 +180,7 @@ async def test_installed_scorers(tmp_path: Path) -> None:
     ("spec", "told"),
     [
         ("exakt", "there is no scorer 'exakt'; did you mean 'exact'"),
-        ("qqq", "there is no scorer 'qqq'; there is exact, answer_contains, fields"),
+        ("qqq", "there is no scorer 'qqq'; there is exact, answer_contains, numeric"),
         ("own/scorers.py:brevity", "for a file or a module write {python: 'own/scorers.py:brevity'}"),
         ({"fields": {"partail": True}}, "the scorer 'fields' has no setting 'partail'; did you mean 'partial'"),
         ({"fields": {"partial": "no"}}, "fields: partial is 'no'"),
