@@ -5,7 +5,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-METRICS = ("precision", "recall", "f1", "specificity", "accuracy")
+from scoring.items import METRICS
+
 DEFAULT_MIN, DEFAULT_MAX = 1, 5
 """The scale of a score trait of which nothing else is known."""
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from scoring.compat import original_scores
+from scoring.items import METRICS
 from scoring.objective import ObjectiveScores, ObjectiveSheet, Status
-from scoring.objective_config import DEFAULT_MAX, DEFAULT_MIN, METRICS, ObjectiveConfig, TraitSelectionMode
+from scoring.objective_config import DEFAULT_MAX, DEFAULT_MIN, ObjectiveConfig, TraitSelectionMode
 from scoring.result import KINDS, Verified, all_scores_of, failure_of, scores_of
 from scoring.score import ScoreError, show, unit_value
 from scoring.scorer import TEMPLATE

@@ -27,7 +27,7 @@ from scoring import (
     compute_objective_scores,
     extract_failed_fields,
 )
-from scoring.objective_config import METRICS
+from scoring.items import METRICS
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parent / "cases" / "objective.json").read_text(encoding="utf-8"))
 ERRORS = {kind.__name__: kind for kind in (ObjectiveError, TypeError, ValidationError, ZeroDivisionError)}

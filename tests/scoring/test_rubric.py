@@ -1,0 +1,360 @@
+"""The rubric: every kind of trait, what becomes of what is said of it, and configs that cannot be."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from judges import ScriptedJudge
+
+from adapters.answer import TracedAnswer
+from adapters.clients.client import ErrorKind, ModelClient, ModelError
+from adapters.example import Example
+from scoring.agreement import Agreement, agreement, self_agreement
+from scoring.items import Counts
+from scoring.loading import load_scorer
+from scoring.rubric import Rubric
+from scoring.score import Score
+from scoring.scorer import AskingScorer, ScorerConfigError, ScorerError
+from scoring.suite import Suite
+
+EXAMPLE = Example("e1", {"question": "Which drugs?"}, {"drugs": ["Ann", "Bo", "Cy"]}, {"not": ["Xi", "Yo"]})
+ANSWER = TracedAnswer("Ann and Bo.")
+KIND = {"name": "kind", "kind": "boolean", "description": "It is kind."}
+CLEAR = {"name": "clear", "kind": "score", "description": "How clear it is."}
+TONE = {"name": "tone", "kind": "literal", "description": "Its tone.", "classes": ["rude", "flat", "warm"]}
+DRUGS = {"name": "drugs", "kind": "metric", "description": "Drugs that it names.", "items": "expected.drugs"}
+
+
+async def scored(traits: list[dict[str, Any]], *script: Any, answer: TracedAnswer = ANSWER, **settings: Any) -> Score:
+    return await Rubric(traits, ScriptedJudge(*script) if script else None, **settings).score(EXAMPLE, answer)
+
+
+@pytest.mark.parametrize(
+    ("trait", "said", "value"),
+    [
+        (KIND, True, 1.0),
+        (KIND, False, 0.0),
+        ({**KIND, "higher_is_better": False}, True, 0.0),
+        (CLEAR, 1, 0.0),
+        (CLEAR, 4, 0.75),
+        (CLEAR, 5.0, 1.0),
+        ({**CLEAR, "min": -2, "max": 2}, 1, 0.75),
+        ({**CLEAR, "higher_is_better": False}, 4, 0.25),
+        (TONE, "rude", 0.0),
+        (TONE, " flat ", 0.5),
+        (TONE, "warm", 1.0),
+        ({**TONE, "classes": {"so": 2, "no": -2, "yes": 6}}, "so", 0.5),
+        ({**TONE, "higher_is_better": False}, "rude", 1.0),
+    ],
+)
+async def test_what_a_judge_says_becomes_a_share(trait: dict[str, Any], said: Any, value: float) -> None:
+    score = await scored([trait], {trait["name"]: said})
+    assert score.values == {trait["name"]: value}
+    assert score.correct is None and score.failure_kind is None
+
+
+@pytest.mark.parametrize(
+    ("trait", "said", "told"),
+    [
+        (KIND, "true", "the judge said 'true', which is not true or false"),
+        (KIND, 1, "the judge said 1, which is not true or false"),
+        (CLEAR, 6, "the judge said 6, which is not a whole number from 1 to 5"),
+        (CLEAR, 0, "the judge said 0, which"),
+        (CLEAR, 2.5, "the judge said 2.5, which"),
+        (CLEAR, True, "the judge said True, which"),
+        (CLEAR, "4", "the judge said '4', which"),
+        (CLEAR, 10**400, "which is not a whole number from 1 to 5"),
+        (TONE, "kind", "the judge said 'kind', which is none of the classes"),
+        (TONE, 1, "the judge said 1, which is none of the classes"),
+        (TONE, {"value": ["warm"]}, "which is none of the classes"),
+        (TONE, {"valeu": "warm"}, "the judge said None, which is none of the classes"),
+    ],
+)
+async def test_what_is_not_on_the_scale_is_missing_and_spoils_nothing_else(trait: dict[str, Any], said: Any, told: str) -> None:
+    other = {**KIND, "name": "other"}
+    score = await scored([trait, other], {trait["name"]: said, "other": True})
+    assert score.values == {"other": 1.0}
+    assert score.feedback.startswith(f"{trait['name']}: not measured (") and told in score.feedback
+    details: Any = score.details["traits"]
+    assert details[trait["name"]]["votes"] == [None] and told in details[trait["name"]]["said"][0]
+
+
+async def test_a_trait_that_the_judge_leaves_out_is_missing() -> None:
+    score = await scored([KIND, CLEAR], {"clear": 5})
+    assert score.values == {"clear": 1.0}
+    assert score.feedback == "kind: not measured (the judge said nothing of it)"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "more", "value"),
+    [("Bo", {}, 1.0), ("^Bo", {}, 0.0), ("(?i)BO", {}, 1.0), ("Bo", {"invert": True}, 0.0), ("Bo", {"higher_is_better": False}, 0.0)],
+)
+async def test_patterns_need_no_judge(pattern: str, more: dict[str, Any], value: float) -> None:
+    score = await scored([{"name": "bo", "kind": "regex", "pattern": pattern, **more}])
+    assert score.values == {"bo": value}
+
+
+FUNCTIONS = """
+from scoring.functions import scorer
+
+def short(example, answer):
+    return len(answer.text) < 5, "too long"
+
+async def half(example, answer):
+    return 0.5
+
+def seven(example, answer):
+    return 7
+
+def none(example, answer):
+    from scoring.score import Score
+    return Score({})
+
+@scorer
+def whole(example, answer):
+    return 1
+"""
+
+
+def function(name: str, **more: Any) -> dict[str, Any]:
+    return {"name": f"is {name}", "kind": "callable", "python": f"own.py:{name}", **more}
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    (tmp_path / "own.py").write_text(FUNCTIONS)
+    return tmp_path
+
+
+async def test_functions_are_found_from_the_configs_folder(own: Path) -> None:
+    rubric = load_scorer({"rubric": {"traits": [function("short"), function("half", higher_is_better=False), function("none")]}}, own)
+    score = await rubric.score(EXAMPLE, ANSWER)
+    assert score.values == {"is short": 0.0, "is half": 0.5}
+    assert "is short: 0.00, 1.00 below the best (0): too long" in score.feedback
+    assert "is none: not measured (the function gave no value)" in score.feedback
+
+
+async def test_a_function_that_gives_no_score_is_an_error(own: Path) -> None:
+    with pytest.raises(ScorerError, match=r"scorer 'is seven', example 'e1': it returned 7: 7 is not in 0\.\.1"):
+        await scored([function("seven")], folder=own)
+
+
+async def test_the_version_follows_settings_functions_and_judge_but_not_the_folder(own: Path) -> None:
+    def version(*traits: dict[str, Any], **settings: Any) -> str:
+        return Rubric(list(traits), **{"folder": own, **settings}).version
+
+    one = version(function("short"))
+    assert one == version(function("short"))
+    assert one != version(function("half"))
+    (own / "moved").mkdir()
+    (own / "moved/own.py").write_text(FUNCTIONS)
+    assert one == version(function("short"), folder=own / "moved")
+    (own / "own.py").write_text(FUNCTIONS + "# edited")
+    assert one != version(function("short"))
+    judged = version(KIND, judge=ScriptedJudge(""))
+    assert judged == version(KIND, judge=ScriptedJudge(""))
+    others: list[dict[str, Any]] = [
+        {"judge": ScriptedJudge("", temperature=0.5)},
+        {"votes": 2},
+        {"show_expected": True},
+        {"max_bytes": 300},
+    ]
+    versions = {version(KIND, **{"judge": ScriptedJudge(""), **other}) for other in others}
+    assert len(versions | {judged}) == 5
+    assert judged != version({**KIND, "description": "It is mild."}, judge=ScriptedJudge(""))
+
+
+METRICS = ["precision", "recall", "f1"]
+
+
+async def test_metrics_count_the_items() -> None:
+    trait = {**DRUGS, "metrics": METRICS}
+    score = await scored([trait], {"drugs": {"found": [1, 2, 2], "extra": ["Zed", " zed", ""]}})
+    assert score.values == {"drugs_precision": 2 / 3, "drugs_recall": 2 / 3, "drugs_f1": 2 / 3}
+    assert "drugs_f1: 0.67, 0.33 below the best (2 of 3 found; missing: 'Cy'; too much: 'zed'): so it is" in score.feedback
+
+
+async def test_unwanted_items_make_the_other_two_metrics() -> None:
+    trait = {**DRUGS, "unwanted": "metadata.not", "metrics": [*METRICS, "specificity", "accuracy"], "higher_is_better": True}
+    score = await scored([trait], {"drugs": {"found": [1, 2], "found_unwanted": [2]}})
+    values = {"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3, "specificity": 1 / 2, "accuracy": 3 / 5}
+    assert score.values == {f"drugs_{metric}": value for metric, value in values.items()}
+    assert "too much: 'Yo'" in score.feedback
+
+
+async def test_fixed_items_and_lower_is_better() -> None:
+    trait = {**DRUGS, "items": ["threats", "slurs"], "metrics": ["recall"], "higher_is_better": False}
+    score = await scored([trait], {"drugs": {"found": [1], "extra": []}})
+    assert score.values == {"drugs_recall": 0.5}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"found": [4], "extra": []},
+        {"found": [0], "extra": []},
+        {"found": [True], "extra": []},
+        {"found": "1", "extra": []},
+        {"found": [1]},
+        {"found": [1], "extra": [1]},
+    ],
+)
+async def test_items_that_there_are_not_make_the_trait_missing(said: Any) -> None:
+    score = await scored([{**DRUGS, "metrics": METRICS}], {"drugs": said})
+    assert score.values == {} and score.feedback.count("not measured (the judge said ") == 3
+
+
+@given(*[st.integers(0, 30)] * 4)
+def test_metrics_are_those_of_the_confusion_matrix(tp: int, fn: int, fp: int, tn: int) -> None:
+    counts = Counts(tp, fn, fp, tn)
+    values = {name: counts.metric(name) for name in (*METRICS, "specificity", "accuracy")}
+    assert all(value is None or 0 <= value <= 1 for value in values.values())
+    precision, recall, f1 = (values[name] for name in METRICS)
+    assert (recall is None) == (tp + fn == 0) and (f1 is None) == (tp + fn + fp == 0)
+    assert (precision is None) == (tp + fp + fn == 0)  # an answer without anything is not precise
+    if precision and recall:
+        assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
+
+
+@pytest.mark.parametrize("expected", [None, {"drugs": "Ann"}, {"drug": ["Ann"]}, {"drugs": [["Ann"]]}])
+async def test_an_example_without_the_items_is_told_before_anything_is_asked(expected: Any) -> None:
+    judge = ScriptedJudge("")
+    rubric = Rubric([DRUGS], judge)
+    example = Example("e9", {}, expected)
+    assert rubric.requests(example) == []
+    with pytest.raises(ScorerError, match=r"scorer 'rubric', example 'e9': items: the example's expected\.drugs is"):
+        await rubric.score(example, ANSWER)
+    assert judge.asked == []
+
+
+async def test_votes_are_asked_with_different_seeds_and_their_median_counts() -> None:
+    judge = ScriptedJudge({"kind": True, "clear": 2}, {"kind": False, "clear": 5}, {"kind": True, "clear": 4})
+    score = await Rubric([KIND, CLEAR], judge, votes=3).score(EXAMPLE, ANSWER)
+    assert score.values == {"kind": 1.0, "clear": 0.75}
+    assert [request.seed for request in judge.asked] == [0, 1, 2]
+    details: Any = score.details["traits"]
+    assert details["kind"]["agreement"] == pytest.approx(1 / 3) and details["clear"]["agreement"] == 0
+    assert "clear: 0.75, 0.25 below the best (2 on a scale of 1 to 5; 5 on" in score.feedback
+
+
+async def test_votes_that_are_not_valid_do_not_count() -> None:
+    score = await scored([CLEAR], {"clear": 9}, "no JSON", "no JSON", {"clear": 5}, votes=3)
+    assert score.values == {"clear": 1.0}
+    details: Any = score.details["traits"]
+    assert details["clear"]["votes"] == [None, None, {"clear": 1.0}] and details["clear"]["agreement"] is None
+
+
+async def test_self_agreement_over_a_run() -> None:
+    scores = [
+        await scored([KIND, CLEAR], {"kind": True, "clear": 2}, {"kind": True, "clear": 3}, votes=2),
+        await scored([KIND, CLEAR], {"kind": True, "clear": 2}, {"kind": False, "clear": 2}, votes=2),
+        await scored([KIND], {"kind": True}),
+    ]
+    named = [{"exact": {}, "rubric": score.details} for score in scores]
+    wanted = {"kind": Agreement(0.5, 2), "clear": Agreement(0.5, 2)}
+    assert self_agreement(score.details for score in scores) == self_agreement(named) == wanted
+    assert agreement([1, 1, 1]) == 1 and agreement([1]) is None and self_agreement([{}]) == {}
+
+
+async def test_feedback_is_of_what_is_below_the_best_and_the_worst_comes_first() -> None:
+    score = await scored([KIND, CLEAR, TONE], {"kind": True, "clear": 4, "tone": "rude"})
+    assert score.feedback.splitlines() == [
+        "tone: 0.00, 1.00 below the best ('rude'): so it is",
+        "clear: 0.75, 0.25 below the best (4 on a scale of 1 to 5): so it is",
+    ]
+    assert (await scored([KIND], {"kind": True})).feedback == ""
+
+
+async def test_a_judge_that_cannot_be_asked_is_no_score() -> None:
+    with pytest.raises(ModelError, match="timeout"):
+        await Suite([Rubric([KIND], ScriptedJudge(ModelError(ErrorKind.TIMEOUT, "test/judge", "no answer")))]).score(EXAMPLE, ANSWER)
+
+
+def test_a_rubric_in_a_config_is_given_its_judge(tmp_path: Path) -> None:
+    asked = []
+
+    def make(settings: Mapping[str, Any]) -> ModelClient:
+        asked.append(settings)
+        return ScriptedJudge({"kind": True})
+
+    rubric = load_scorer({"rubric": {"judge": {"model": "a/b"}, "traits": [KIND, {**DRUGS, "metrics": METRICS}]}}, tmp_path, make)
+    assert asked == [{"model": "a/b"}] and isinstance(rubric, AskingScorer)
+    assert rubric.dimensions == ("kind", "drugs_precision", "drugs_recall", "drugs_f1")
+    assert Suite([rubric]).dimensions == rubric.dimensions
+    alone = load_scorer({"rubric": {"judge": {"model": "a/b"}, "traits": [KIND]}}, tmp_path, make)
+    assert asyncio.run(alone.score(EXAMPLE, ANSWER)).values == {"kind": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("traits", "told"),
+    [
+        ([], r"rubric: traits is \[\]"),
+        ("kind", "rubric: traits is 'kind'"),
+        (["kind"], "rubric: trait 1 is 'kind'"),
+        ([{"name": "a"}], "rubric: the trait 'a' has no kind; there is boolean, score, literal, regex, callable, metric"),
+        ([{"kind": "boolean"}], "rubric: trait 1: a boolean trait needs name"),
+        ([{"name": "a", "kind": "boolaen"}], "rubric: the trait 'a' has no kind 'boolaen'; did you mean 'boolean'"),
+        ([{**KIND, "descritpion": ""}], "the trait 'kind': a boolean trait has no setting 'descritpion'; did you mean 'description'"),
+        ([{**KIND, "name": "a:b"}], "the trait 'a:b': name: 'a:b' cannot name a dimension"),
+        ([{**KIND, "name": "template"}], "'template' is the dimension of correctness"),
+        ([{**KIND, "name": 3}], "the trait 3: name: 3 cannot name"),
+        ([{**KIND, "description": " "}], "there is no description; it tells the judge what to judge"),
+        ([{**KIND, "description": 3}], "description is 3; it has to be text"),
+        ([{**KIND, "higher_is_better": 1}], "higher_is_better is 1; it has to be true or false"),
+        ([KIND, KIND], "the traits 'kind' and 'kind' both give 'kind'; rename one"),
+        ([DRUGS, {**KIND, "name": "drugs_f1"}], "the traits 'drugs' and 'drugs_f1' both give 'drugs_f1'"),
+        ([{**CLEAR, "min": True}], "min is True; it has to be a whole number"),
+        ([{**CLEAR, "max": 4.5}], "max is 4.5; it has to be a whole number"),
+        ([{**CLEAR, "min": 5}], "its scale is 5 to 5"),
+        ([{**CLEAR, "max": 1000}], "its scale is 1 to 1000; max has to be 1 to 100 more than min"),
+        ([{**TONE, "classes": ["a"]}], "classes is .*; it has to be a list of 2 to 100 texts"),
+        ([{**TONE, "classes": "ab"}], "classes is 'ab'"),
+        ([{**TONE, "classes": [False, True]}], "classes: False is not text without white space around it; put it in quotes"),
+        ([{**TONE, "classes": ["a", "a "]}], "classes: 'a ' is not text"),
+        ([{**TONE, "classes": ["a", "a"]}], "classes: one is given twice"),
+        ([{**TONE, "classes": {"a": 1, "b": "2"}}], "have to be numbers"),
+        ([{**TONE, "classes": {"a": 1, "b": float("nan")}}], "have to be numbers"),
+        ([{**TONE, "classes": {"a": 1, "b": 1}}], "not all of them the same"),
+        ([{"name": "a", "kind": "literal", "description": "A."}], "a literal trait needs classes"),
+        ([{"name": "a", "kind": "regex", "pattern": "("}], r"pattern: '\(' is no regular expression"),
+        ([{"name": "a", "kind": "regex", "pattern": 3}], "pattern is 3"),
+        ([{"name": "a", "kind": "regex", "pattern": "a", "invert": 1}], "invert is 1"),
+        ([{"name": "a", "kind": "regex", "pattern": "a", "invert": True, "higher_is_better": False}], "take each other back"),
+        ([{**DRUGS, "items": "expect"}], "items is 'expect'; it has to be a list of texts, or expected"),
+        ([{**DRUGS, "items": []}], r"items is \[\]"),
+        ([{**DRUGS, "items": ["a", 3]}], "items is"),
+        ([{**DRUGS, "unwanted": [""]}], "unwanted is"),
+        ([{**DRUGS, "metrics": []}], r"metrics is \[\]"),
+        ([{**DRUGS, "metrics": "f1"}], "metrics is 'f1'"),
+        ([{**DRUGS, "metrics": ["f1", "f1"]}], "metrics is"),
+        ([{**DRUGS, "metrics": ["recal"]}], "there is no 'recal'; did you mean 'recall'"),
+        ([{**DRUGS, "metrics": ["accuracy"]}], "accuracy takes items that should not be in the answer; give unwanted"),
+        ([function("gone"), KIND], "the trait 'is gone': own.py has no 'gone'"),
+        ([function("whole"), KIND], "the trait 'is whole': own.py:whole is a scorer of its own"),
+        ([{"name": "a", "kind": "callable", "python": 3}, KIND], "the trait 'a': .* write 'file.py:attribute'"),
+    ],
+)
+def test_traits_that_cannot_be(traits: Any, told: str, own: Path) -> None:
+    with pytest.raises(ScorerConfigError, match=told):
+        Rubric(traits, ScriptedJudge(""), folder=own)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"judge": None}, "the trait 'kind' is told by a judge; give judge"),
+        ({"traits": [{"name": "a", "kind": "regex", "pattern": "a"}]}, "no trait is told by the judge; leave it out"),
+        ({"votes": 0}, "votes is 0; it has to be a whole number of 1 or more"),
+        ({"votes": True}, "votes is True"),
+        ({"show_expected": "yes"}, "show_expected is 'yes'"),
+        ({"max_bytes": 10}, "max_bytes is 10; it has to be a whole number of 200 or more"),
+        ({"votes": 2, "judge": ScriptedJudge("", temperature=0)}, "several votes at temperature 0 are one vote"),
+    ],
+)
+def test_settings_that_cannot_be(settings: dict[str, Any], told: str) -> None:
+    with pytest.raises(ScorerConfigError, match=told):
+        Rubric(**{"traits": [KIND], "judge": ScriptedJudge(""), **settings})
