@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from scoring.result import VerificationResultTemplate as VerificationResultTemplate
     from scoring.score import Score as Score
     from scoring.score import ScoreError as ScoreError
+    from scoring.verify import FieldsResult as FieldsResult
+    from scoring.verify import verify_fields as verify_fields
 
 _HOMES = {
     "answer": ("AnswerScore", "is_not_found", "score_answer"),
@@ -73,6 +75,7 @@ _HOMES = {
         "VerificationResultTemplate",
     ),
     "score": ("Score", "ScoreError"),
+    "verify": ("FieldsResult", "verify_fields"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

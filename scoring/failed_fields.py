@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scoring.fields import same
+from scoring.compare import same
 from scoring.result import Verified, failure_of
 
 

@@ -1,94 +1,130 @@
-"""The scorer `fields`: the answer is JSON, compared with the expected object field by field."""
+"""The scorer `fields`: the answer is JSON, verified field by field against the expected object."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
+from adapters import plain, schema
 from adapters.answer import TracedAnswer
 from adapters.digest import canonical
 from adapters.example import Example
-from adapters.plain import parse_json
+from scoring import compare as compare_module
+from scoring import numbers, parsing, text, verify, whole
+from scoring import template as template_module
+from scoring.code_files import load_attribute
+from scoring.compare import Comparison, read_comparisons
+from scoring.parsing import UnreadableError, read_object
 from scoring.score import Score, show
 from scoring.scorer import TEMPLATE, ScorerConfigError, ScorerError
+from scoring.settings import check_amount, check_flag
+from scoring.template import Template, read_template
 from scoring.user_code import source_version
+from scoring.verify import FieldsError, FieldsResult, verify_fields
+
+LONGEST_WHY = 200
+"""Characters of why an answer could not be read: a key in it may be long."""
 
 
 @dataclass(frozen=True)
 class Fields:
     """Right when every expected field has its expected value: texts without the white space around them, numbers by value,
-    lists and objects part by part; fields that nobody expected are ignored. `partial`: the value is the share of the fields
-    that are right, instead of 1 for all and 0 for fewer. The answer is what the adapter parsed, or the text as JSON, or the
-    one fenced block in it."""
+    lists and objects part by part; fields that nobody expected are ignored. The answer is what the adapter parsed, or the text
+    as JSON, or the one fenced block in it.
+
+    `partial`: the value is the share of the fields that are right, instead of 1 for all and 0 for fewer; `weights`: fields that
+    count more or less than 1 in it. `compare`: other comparisons, by field, see scoring.compare; `address.city` is a part of an
+    object. `template`: a pydantic model or a JSON schema that says which fields every answer has to fill, see scoring.template;
+    a text is `file.py:Model` or `module:Model`, and `folder` is where such paths start. `reveal_expected: false` leaves the
+    expected values out of the feedback. `anywhere`: the one JSON object may also stand in other text.
+
+    `details` of a score: `verify_result`, `field_results` and `field_scores`, as in scoring.result."""
 
     partial: bool = False
+    compare: Mapping[str, object] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict)
+    template: object = None
+    reveal_expected: bool = True
+    anywhere: bool = False
+    folder: Path = field(default=Path(), compare=False)
 
     name: ClassVar[str] = "fields"
     dimensions: ClassVar[tuple[str, ...]] = (TEMPLATE,)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.partial, bool):
-            raise ScorerConfigError(f"fields: partial is {show(self.partial)}; it has to be true or false")
+        for name in ("partial", "reveal_expected", "anywhere"):
+            check_flag(self.name, name, getattr(self, name))
+        self._check_weights()
+        names = self._comparisons
+        if self._template is not None:
+            self._template.check_names(names)
 
     @cached_property
     def version(self) -> str:
-        return source_version(type(self), settings={"partial": self.partial})
+        model: list[object] = [self._named] if isinstance(self._named, type) else []
+        settings = {name: getattr(self, name) for name in ("partial", "compare", "weights", "reveal_expected", "anywhere")}
+        settings["template"] = None if model else self._named
+        parts: list[object] = [compare_module, numbers, parsing, plain, text, verify, whole, *model]
+        if self._template is not None:
+            parts += [schema, template_module, type(self._template)]
+        return source_version(type(self), *parts, settings=settings)
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
-        """Raises ScorerError for an example whose expected answer is not an object with fields."""
-        expected = example.expected
-        if not isinstance(expected, Mapping) or not expected:
-            problem = f"the expected answer is {show(expected)}; fields takes an object of names and values"
-            raise ScorerError(self.name, example.id, problem)
-        got = _parsed(answer)
-        if answer.failure_kind is not None or got is None:
-            kind = answer.failure_kind or "parse_failure"
-            feedback = f"Failed ({kind}): expected JSON with {', '.join(expected)}, got {show(answer.text)}."
-            return Score({TEMPLATE: 0.0}, False, kind, None, feedback)
-        return self._compared(expected, got)
-
-    def _compared(self, expected: Mapping[str, Any], got: Mapping[str, Any]) -> Score:
-        right = {name: name in got and same(value, got[name]) for name, value in expected.items()}
-        correct = all(right.values())
-        value = sum(right.values()) / len(right) if self.partial else float(correct)
-        lines = [
-            f"{name}: expected {show(expected[name])}, got {show(got[name]) if name in got else 'nothing'}"
-            for name, is_right in right.items()
-            if not is_right
-        ]
-        feedback = "Every field is right." if correct else "\n".join(["Wrong fields:", *lines])
-        outcome = canonical({name: got[name] for name in expected if name in got})
-        return Score({TEMPLATE: value}, correct, None if correct else "wrong", outcome, feedback, {"fields": right})
-
-
-def same(one: object, other: object) -> bool:
-    """Whether two JSON values are the same; texts without the white space around them, and true is not 1."""
-    if isinstance(one, str) and isinstance(other, str):
-        return one.strip() == other.strip()
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
-
-
-def _parsed(answer: TracedAnswer) -> Mapping[str, Any] | None:
-    """The object in the answer; None where there is none."""
-    if answer.parsed is not None:
-        return answer.parsed if isinstance(answer.parsed, Mapping) else None
-    for text in (answer.text, _fenced(answer.text)):
+        """Raises ScorerError for an example whose expected answer is not an object with fields, and as `verify_fields` does."""
+        why, got = "", None
         try:
-            value = parse_json(text)
-        except ValueError:
-            continue
-        return value if isinstance(value, dict) else None
-    return None
+            got = None if answer.failure_kind else read_object(answer, anywhere=self.anywhere)
+        except UnreadableError as error:
+            why = f" ({str(error)[:LONGEST_WHY]})"
+        try:
+            result = verify_fields(example.expected, got, self._comparisons, template=self._template)
+        except FieldsError as error:
+            raise ScorerError(self.name, example.id, str(error)) from None
+        if got is None:
+            kind = answer.failure_kind or "parse_failure"
+            feedback = f"Failed ({kind}): expected JSON with {', '.join(result.fields)}, got {show(answer.text)}{why}."
+            return Score({TEMPLATE: 0.0}, False, kind, None, feedback, _details(result))
+        return self._judged(result, {name: got[name] for name in example.expected if name in got})
+
+    def _judged(self, result: FieldsResult, got: Mapping[str, Any]) -> Score:
+        correct = result.verify_result
+        value = result.share(self.weights) if self.partial else float(correct)
+        complaints = result.complaints(reveal_expected=self.reveal_expected)
+        feedback = "Every field is right." if correct else "\n".join(["Wrong fields:", *complaints])
+        return Score({TEMPLATE: value}, correct, None if correct else "wrong", canonical(got), feedback, _details(result))
+
+    @cached_property
+    def _comparisons(self) -> Mapping[str, Comparison]:
+        """Also of fields that only have a weight."""
+        if not isinstance(self.compare, Mapping):
+            raise ScorerConfigError(f"fields: compare is {show(self.compare)}; it has to be a mapping, as in {{price: numeric}}")
+        try:
+            return read_comparisons({**dict.fromkeys(self.weights, "exact"), **self.compare})
+        except ScorerConfigError as error:
+            raise ScorerConfigError(f"fields: compare: {error}") from None
+
+    @cached_property
+    def _template(self) -> Template | None:
+        return None if self._named is None else read_template(self._named)
+
+    @cached_property
+    def _named(self) -> object:
+        """The model or the schema itself."""
+        return load_attribute(self.template, self.folder) if isinstance(self.template, str) else self.template
+
+    def _check_weights(self) -> None:
+        if not isinstance(self.weights, Mapping):
+            raise ScorerConfigError(f"fields: weights is {show(self.weights)}; it has to be a mapping, as in {{price: 2}}")
+        if self.weights and not self.partial:
+            raise ScorerConfigError("fields: weights are of use with `partial: true` only")
+        for name, weight in self.weights.items():
+            check_amount(self.name, f"the weight of {name!r}", weight)
+            if weight == 0:
+                raise ScorerConfigError(
+                    f"fields: the weight of {name!r} is {show(weight)}; leave fields that count nothing out of the expected answers"
+                )
 
 
-def _fenced(text: str) -> str:
-    """What stands in the one fenced block, without the name of its language; nothing where there is none, or several."""
-    parts = text.split("```")
-    if len(parts) != 3:
-        return ""
-    head, _, rest = parts[1].partition("\n")
-    return rest if head.strip().isalnum() else parts[1]
+def _details(result: FieldsResult) -> dict[str, object]:
+    return {name: getattr(result, name) for name in ("verify_result", "field_results", "field_scores")}
