@@ -71,10 +71,10 @@ class _Check:
             self._sound(case, score)
         self._higher_is_better(scores[: len(good)], scores[len(good) :])
         await self._same_again(cases, scores)
-        for case in unscorable:
-            await self._not_zero(case)
         for case, said in _odd(cases):
             self._sound(case, await self._scored(case, said), said)
+        for case in unscorable:
+            await self._not_zero(case)
 
     def _members(self) -> None:
         for member in ("name", "version"):
