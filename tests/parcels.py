@@ -3,7 +3,8 @@
 A parcel has eight aspects, each with a secret code. A task model gives the right code for an aspect whose rule its prompt states
 (`rule-zone`), mostly the right one where a worked example shows the aspect, and seldom else. Models disagree: for some of them one rule
 spoils another aspect. A reflection model reads whatever text it gets: it keeps the rules that it finds, adds the rules that clues
-(`clue-zone`) point to, now and then forgets or invents one, and answers in one fenced block.
+(`clue-zone`) point to, now and then forgets or invents one, and answers in one fenced block. A judge model
+tells the share of an answer's codes that are right, on each trait's own scale.
 """
 
 import hashlib
@@ -22,6 +23,7 @@ SEED_TEXT = "Give the codes that are asked for, as one JSON object."
 
 RULE, CLUE = re.compile(r"rule-([a-z]+)"), re.compile(r"clue-([a-z]+)")
 SHOWN = re.compile(r'"([a-z]+)"\s*:\s*"[0-9a-f]{4}"')
+GIVEN = re.compile(r'"([a-z]+)"\s*:\s*"(.{4})"')
 ASKED = re.compile(r"Parcel (\d+): ([a-z, ]+)\?")
 
 
@@ -91,3 +93,16 @@ def reflect(text: str, salt: str) -> str:
         rules.append(draw.choice(("tariff", "label", "stamp")))
     lines = [f"- rule-{rule}: look the {rule} up in its own table." for rule in rules]
     return "Here is a better text.\n```\n" + "\n".join([SEED_TEXT, *lines]) + "\n```"
+
+
+def judge(system: str, user: str) -> str:
+    """What the judge model says: each trait's value as high as the share of codes in the answer that are right."""
+    parcel, aspects = ASKED.findall(user)[0]
+    given = dict(GIVEN.findall(user.partition(" begins: answer\n")[2]))
+    wanted = aspects.split(", ")
+    share = sum(given.get(aspect) == code(int(parcel), aspect) for aspect in wanted) / len(wanted)
+    said = {}
+    for key, schema in json.loads(system.splitlines()[-1])["properties"].items():
+        values = schema["properties"]["value"].get("enum", [False, True])
+        said[key] = {"reason": f"{share:.0%} of the codes are right.", "value": values[int(share * (len(values) - 1))]}
+    return json.dumps(said)

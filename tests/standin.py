@@ -1,8 +1,8 @@
 """A stand-in model API with a known answer key: OpenAI-compatible, deterministic, with latency and faults to order.
 
-It answers as the world of `parcels.py` has it. Models: `parcel-a`, `parcel-b`, `parcel-c` and `parcel-reflect`; `null-a` and so on are
-right 60 times in 100 whatever the prompt. At temperature 0 an answer depends on the model and the messages alone, above it also on
-`seed` (without one, on the call's number).
+It answers as the world of `parcels.py` has it. Models: `parcel-a`, `parcel-b`, `parcel-c`, `parcel-reflect` and `parcel-judge`;
+`null-a` and so on are right 60 times in 100 whatever the prompt. At temperature 0 an answer depends on the model and the messages
+alone, above it also on `seed` (without one, on the call's number).
 
     python tests/standin.py --port 0 --latency 0.05 --spread 1.0 --faults '{"rate_limit": 0.1}'
 
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from parcels import SEED_TEXT, SIZES, answer, luck, reflect, rows
+from parcels import SEED_TEXT, SIZES, answer, judge, luck, reflect, rows
 
 FINISH_REASONS = {"truncated": "length", "refused": "content_filter"}
 ERRORS: dict[str, tuple[int, str, str | None]] = {
@@ -214,7 +214,11 @@ class Server:
         if request.get("temperature"):
             asked.append(request.get("seed", number))
         salt = hashlib.sha1(json.dumps(asked).encode()).hexdigest()
-        content: str | None = reflect(text, salt) if model.endswith("-reflect") else answer(model, text, salt)
+        content: str | None
+        if model.endswith("-judge"):
+            content = judge(*(message["content"] for message in request["messages"][:2]))
+        else:
+            content = reflect(text, salt) if model.endswith("-reflect") else answer(model, text, salt)
         if fault == "truncated" and content:
             content = content[: len(content) // 2]
         elif fault in ("refused", "empty"):

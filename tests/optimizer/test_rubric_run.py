@@ -1,0 +1,102 @@
+"""Runs whose answers a judge scores, through LiteLLM and HTTP: its calls are the run's calls, paid once and never again."""
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standin import Behaviour, Standin, write_project
+
+from optimizer.build import prepare
+from optimizer.configfile import load_config
+from optimizer.errors import PlacedError, ProviderError
+from optimizer.run import replay, run
+
+SIZES = {"train": 8, "val": 6, "test": 6}
+TRAITS = [
+    {"name": "right", "kind": "score", "min": 0, "max": 4, "description": "How many of the codes are right."},
+    {"name": "whole", "kind": "boolean", "description": "Every code is right."},
+    {"name": "json", "kind": "regex", "pattern": r"^\{.*\}$"},
+]
+PRICE = {"input": 1.0, "output": 4.0}
+
+
+def project(folder: Path, standin: Standin, budget: dict[str, float], **settings: Any) -> Path:
+    judge: dict[str, Any] = {"model": "openai/parcel-judge", "api_base": standin.api_base, "api_key_env": "STANDIN_KEY", "price": PRICE}
+    if settings.get("votes", 1) > 1:
+        judge["temperature"] = 1.0
+    scoring = {"scorers": [{"rubric": {"judge": judge, "traits": TRAITS, **settings}}]}
+    return write_project(folder / "project", standin.api_base, budget=budget, sizes=SIZES, scoring=scoring)
+
+
+def sit(config: Path, out: Path) -> dict[str, Any]:
+    loaded = load_config(config, ())
+    return asyncio.run(run(prepare(loaded.config, loaded.folder), out, lambda _: None))
+
+
+def rows(out: Path, query: str) -> list[Any]:
+    with closing(sqlite3.connect(out / "journal.sqlite")) as db:
+        return db.execute(query).fetchall()
+
+
+def judged(standin: Standin) -> int:
+    calls: dict[str, int] = standin.stats()["calls"]
+    return calls.get("parcel-judge", 0)
+
+
+def test_a_judges_calls_are_journaled_counted_and_never_made_again(tmp_path: Path, standin: Standin) -> None:
+    config, out = project(tmp_path, standin, {"rollouts": 60}), tmp_path / "run"
+    result = sit(config, out)
+    assert list(result["objectives"]) == ["a:right", "a:whole", "a:json"]
+    ((calls, usd),) = rows(out, "SELECT count(*), min(usd) FROM calls WHERE role = 'judge' AND model = 'openai/parcel-judge'")
+    assert calls == judged(standin) > 0 and usd > 0
+    assert result["spent"]["calls"] == sum(standin.stats()["calls"].values())
+    ((everything,),) = rows(out, "SELECT sum(usd) FROM calls")
+    assert result["spent"]["usd"] == pytest.approx(everything)
+    standin.reset()
+    again = sit(config, out)
+    assert {**again, "spent": None} == {**result, "spent": None} and again["spent"]["usd"] == result["spent"]["usd"]
+    loaded = load_config(config, ())
+    assert asyncio.run(replay(prepare(loaded.config, loaded.folder), out)) == []
+    assert standin.stats()["calls"] == {}
+
+
+def test_a_judges_calls_count_against_the_budget(tmp_path: Path, standin: Standin) -> None:
+    result = sit(project(tmp_path, standin, {"calls": 260}, votes=2), tmp_path / "run")
+    calls = standin.stats()["calls"]
+    assert result["stopped_by"] == "calls" and result["spent"]["calls"] == sum(calls.values()) <= 260
+    assert calls["parcel-judge"] > calls["parcel-a"]
+
+
+def test_replies_that_cannot_be_read_leave_traits_missing_and_the_run_whole(tmp_path: Path, standin: Standin) -> None:
+    """Half of all replies are cut in two, so that a quarter of the answers cannot be judged."""
+    standin.reset(Behaviour(faults={"truncated": 0.5}))
+    out = tmp_path / "run"
+    result = sit(project(tmp_path, standin, {"rollouts": 60}), out)
+    assert result["failed_cells"] == {}
+    values = rows(out, "SELECT body ->> '$.values.right', body ->> '$.values.json' FROM cells")
+    assert {value is None for value, _ in values} == {True, False} and None not in {value for _, value in values}
+
+
+def test_a_judge_that_is_out_of_reach_ends_the_run(tmp_path: Path, standin: Standin) -> None:
+    config = project(tmp_path, standin, {"rollouts": 60})
+    head, judge, tail = config.read_text().partition("openai/parcel-judge")
+    config.write_text(head + judge + tail.replace("STANDIN_KEY", "NO_SUCH_KEY", 1))
+    with pytest.raises(ProviderError, match=r"openai/parcel-judge is out of reach.*NO_SUCH_KEY"):
+        sit(config, tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"judge": {"model": "openai/x", "temprature": 1}}, r"scoring.scorers.0.*judge: temprature: .*did you mean .*temperature"),
+        ({"judge": "openai/x"}, "judge is 'openai/x'; a model is a mapping"),
+        ({"trait": []}, "has no setting 'trait'; did you mean 'traits'"),
+    ],
+)
+def test_mistakes_in_a_rubric_are_told_with_their_place(settings: dict[str, Any], told: str, tmp_path: Path, standin: Standin) -> None:
+    loaded = load_config(project(tmp_path, standin, {"rollouts": 60}, **settings), ())
+    with pytest.raises(PlacedError, match=told):
+        prepare(loaded.config, loaded.folder)
