@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from scoring.agreement import Agreement as Agreement
+    from scoring.agreement import self_agreement as self_agreement
     from scoring.answer import AnswerScore as AnswerScore
     from scoring.answer import is_not_found as is_not_found
     from scoring.answer import score_answer as score_answer
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from scoring.improvement import overall_difference as overall_difference
     from scoring.improvement import paired_difference as paired_difference
     from scoring.improvement import verdict as verdict
+    from scoring.matching import Matching as Matching
     from scoring.objective import ObjectiveError as ObjectiveError
     from scoring.objective import ObjectiveKey as ObjectiveKey
     from scoring.objective import ObjectiveScores as ObjectiveScores
@@ -48,9 +51,11 @@ if TYPE_CHECKING:
     from scoring.verify import verify_fields as verify_fields
 
 _HOMES = {
+    "agreement": ("Agreement", "self_agreement"),
     "answer": ("AnswerScore", "is_not_found", "score_answer"),
     "failed_fields": ("explain_failure", "extract_failed_fields"),
     "improvement": ("Difference", "compute_improvement", "overall_difference", "paired_difference", "verdict"),
+    "matching": ("Matching",),
     "objective": ("ObjectiveError", "ObjectiveKey", "ObjectiveScores", "Status"),
     "objective_config": ("MetricObjectiveConfig", "ObjectiveConfig", "TraitSelectionMode"),
     "objectives": ("compute_objective_scores",),

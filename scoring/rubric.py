@@ -1,6 +1,5 @@
 """The scorer `rubric`: traits of an answer, each a dimension of its own; a judge, patterns and users' functions tell them."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
@@ -17,8 +16,10 @@ from scoring.code_files import load_attribute
 from scoring.functions import FunctionScorer
 from scoring.items import Items
 from scoring.judge import PROMPT_VERSION, Judge, Vote
+from scoring.pattern import SECONDS
 from scoring.score import Score, show
 from scoring.scorer import ScorerConfigError, ScorerError
+from scoring.settings import check_count, check_flag
 from scoring.traits import Classes, Grade, Judged, Reading, Trait, TraitError, YesNo, check_type
 from scoring.user_code import source_version
 
@@ -41,13 +42,23 @@ class Pattern(Trait):
         check_type(self, "invert", bool, "true or false")
         if self.invert and not self.higher_is_better:
             raise TraitError("invert: true and higher_is_better: false take each other back; leave one out")
+        _ = self._compiled
+
+    @cached_property
+    def _compiled(self) -> Any:
+        import regex  # noqa: PLC0415  (only where it is used)
+
         try:
-            re.compile(self.pattern)
-        except re.error as error:
+            return regex.compile(self.pattern)
+        except regex.error as error:
             raise TraitError(f"pattern: {self.pattern!r} is no regular expression: {error}") from None
 
     def reading(self, answer: TracedAnswer) -> Reading:
-        found = re.search(self.pattern, answer.text) is not None
+        """Raises TraitError for a pattern that takes too long: how fast the machine is never changes a value."""
+        try:
+            found = self._compiled.search(answer.text, timeout=SECONDS) is not None
+        except TimeoutError:
+            raise TraitError(f"the trait {self.name!r}: the pattern takes longer than {SECONDS:g} s; see the scorer regex") from None
         said = f"{self.pattern!r} is {'' if found else 'not '}found"
         return Reading({self.name: float(found is not self.invert)}, said, self.description)
 
@@ -108,15 +119,14 @@ class _Measured:
         )
         return nearest_one.reason if nearest_one else ""
 
-    @property
-    def feedback(self) -> list[tuple[float, str]]:
-        """(how far below the best, the line that says so), for each dimension that is, or that could not be measured."""
+    def feedback(self, reveal: bool) -> list[tuple[float, str]]:
+        """(how far below the best, the line that says so), for each dimension that is, or that could not be measured. `reveal`: say
+        also what is wrong and why, even where somebody who knew the expected answer has said so."""
         said = "; ".join(dict.fromkeys(reading.said for reading in self.valid))
         reason = f": {self.reason}" if self.reason else ""
+        why = f" ({said}){reason}" if reveal or not isinstance(self.trait, Judged) else ""
         lines = [
-            (1 - value, f"{name}: {value:.2f}, {1 - value:.2f} below the best ({said}){reason}")
-            for name, value in self.values.items()
-            if value < 1
+            (1 - value, f"{name}: {value:.2f}, {1 - value:.2f} below the best{why}") for name, value in self.values.items() if value < 1
         ]
         problem = next((str(reading) for reading in self.readings if isinstance(reading, TraitError)), said)
         return lines + [(0.0, f"{name}: not measured ({problem})") for name in self.trait.dimensions if name not in self.values]
@@ -124,7 +134,8 @@ class _Measured:
 
 class Rubric:
     """`traits`: mappings with a `kind`, see KINDS, a `name` and the kind's settings. `judge`: the model that tells those which need
-    one. `votes`, `show_expected`, `max_bytes`: see scoring.judge.Judge. Says nothing about correctness."""
+    one. `votes`, `show_expected`, `max_bytes`: see scoring.judge.Judge. `reveal_expected`: False keeps what the judge says out of the
+    feedback where it has seen the expected answer, or items. Says nothing about correctness."""
 
     name: ClassVar[str] = RUBRIC
     models: ClassVar[tuple[str, ...]] = ("judge",)
@@ -135,6 +146,7 @@ class Rubric:
         judge: ModelClient | None = None,
         votes: int = 1,
         show_expected: bool = False,
+        reveal_expected: bool = True,
         max_bytes: int = 20_000,
         folder: Path = Path(),
     ) -> None:
@@ -142,7 +154,12 @@ class Rubric:
         self._traits = _read_traits(traits)
         self.dimensions = _dimensions(self._traits)
         self._judged = [trait for trait in self._traits if isinstance(trait, Judged)]
-        _check_settings(self._judged, judge, votes, show_expected, max_bytes)
+        check_flag(RUBRIC, "show_expected", show_expected)
+        check_flag(RUBRIC, "reveal_expected", reveal_expected)
+        check_count(RUBRIC, "votes", votes)
+        _check_judge(self._judged, judge, votes, max_bytes)
+        has_seen = show_expected or any(isinstance(trait, Items) for trait in self._traits)
+        self._reveal = reveal_expected or not has_seen
         self._judge = None if judge is None else Judge(judge, self._judged, votes, show_expected, max_bytes)
         self._functions = {trait.name: _function(trait, folder) for trait in self._traits if isinstance(trait, Function)}
         self._settings = {
@@ -150,6 +167,7 @@ class Rubric:
             "judge": None if judge is None else {"model": dict(judge.identity), "prompt": PROMPT_VERSION},
             "votes": votes,
             "show_expected": show_expected,
+            "reveal_expected": reveal_expected,
             "max_bytes": max_bytes,
             "functions": [function.version for function in self._functions.values()],
         }
@@ -166,14 +184,14 @@ class Rubric:
             return []
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
-        """Raises ModelError where the judge could not be asked; ScorerError where a function fails, and where the example lacks
-        the items of a metric trait."""
+        """Raises ModelError where the judge could not be asked; ScorerError where a function fails, a pattern takes too long, or the
+        example lacks the items of a metric trait."""
         try:
             votes = await self._judge.ask(example, answer) if self._judge else []
+            measured = [_Measured(trait, await self._readings(trait, votes, example, answer)) for trait in self._traits]
         except TraitError as error:
             raise ScorerError(self.name, example.id, str(error)) from None
-        measured = [_Measured(trait, await self._readings(trait, votes, example, answer)) for trait in self._traits]
-        lines = sorted((line for each in measured for line in each.feedback), key=lambda line: -line[0])
+        lines = sorted((line for each in measured for line in each.feedback(self._reveal)), key=lambda line: -line[0])
         details: dict[str, object] = {"traits": {each.trait.name: each.details for each in measured}}
         if self._judge is not None:
             details |= {"judge": self._judge.client.model, "prompt": PROMPT_VERSION, "cut": self._judge.cuts(answer)}
@@ -231,15 +249,11 @@ def _dimensions(traits: Sequence[Trait]) -> tuple[str, ...]:
     return tuple(owners)
 
 
-def _check_settings(judged: Sequence[Judged], judge: ModelClient | None, votes: object, show_expected: object, max_bytes: object) -> None:
+def _check_judge(judged: Sequence[Judged], judge: ModelClient | None, votes: int, max_bytes: object) -> None:
     if judged and judge is None:
         raise ScorerConfigError(f"rubric: the trait {judged[0].name!r} is told by a judge; give judge: {{model: provider/model}}")
     if judge is not None and not judged:
         raise ScorerConfigError("rubric: no trait is told by the judge; leave it out")
-    if type(votes) is not int or votes < 1:
-        raise ScorerConfigError(f"rubric: votes is {show(votes)}; it has to be a whole number of 1 or more")
-    if not isinstance(show_expected, bool):
-        raise ScorerConfigError(f"rubric: show_expected is {show(show_expected)}; it has to be true or false")
     if type(max_bytes) is not int or max_bytes < LEAST_BYTES:
         raise ScorerConfigError(f"rubric: max_bytes is {show(max_bytes)}; it has to be a whole number of {LEAST_BYTES} or more")
     if judge is not None and votes > 1 and judge.identity.get("temperature") == 0:

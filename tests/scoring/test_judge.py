@@ -194,7 +194,7 @@ json_values = st.recursive(
 
 @given(st.lists(json_values, min_size=4, max_size=4))
 async def test_whatever_a_judge_says_is_a_score_or_missing(told: list[Any]) -> None:
-    traits = [KIND, {**CLEAR, "name": "clear"}, TONE, {**NAMES, "metrics": ["precision", "recall", "f1"]}]
+    traits: list[dict[str, Any]] = [KIND, {**CLEAR, "name": "clear"}, TONE, {**NAMES, "metrics": ["precision", "recall", "f1"]}]
     reply = json.dumps(dict(zip(["1_kind", "2_clear", "3_tone", "4_names"], told, strict=True)))
     score = await Rubric(traits, ScriptedJudge(reply)).score(EXAMPLE, TracedAnswer("Ann."))
     assert all(0 <= value <= 1 for value in score.values.values())

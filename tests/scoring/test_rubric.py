@@ -13,6 +13,7 @@ from judges import ScriptedJudge
 from adapters.answer import TracedAnswer
 from adapters.clients.client import ErrorKind, ModelClient, ModelError
 from adapters.example import Example
+from scoring import rubric
 from scoring.agreement import Agreement, agreement, self_agreement
 from scoring.items import Counts
 from scoring.loading import load_scorer
@@ -26,6 +27,7 @@ ANSWER = TracedAnswer("Ann and Bo.")
 KIND = {"name": "kind", "kind": "boolean", "description": "It is kind."}
 CLEAR = {"name": "clear", "kind": "score", "description": "How clear it is."}
 TONE = {"name": "tone", "kind": "literal", "description": "Its tone.", "classes": ["rude", "flat", "warm"]}
+NO_BO = {"name": "no bo", "kind": "regex", "pattern": "Bo", "invert": True}
 DRUGS = {"name": "drugs", "kind": "metric", "description": "Drugs that it names.", "items": "expected.drugs"}
 
 
@@ -98,6 +100,13 @@ async def test_patterns_need_no_judge(pattern: str, more: dict[str, Any], value:
     assert score.values == {"bo": value}
 
 
+async def test_a_pattern_without_end_is_told_and_is_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rubric, "SECONDS", 0.05)
+    slow = {"name": "slow", "kind": "regex", "pattern": "(a|aa)+$"}
+    with pytest.raises(ScorerError, match=r"scorer 'rubric', example 'e1': the trait 'slow': the pattern takes longer than 0\.05 s"):
+        await scored([slow], answer=TracedAnswer("a" * 60 + "b"))
+
+
 FUNCTIONS = """
 from scoring.functions import scorer
 
@@ -131,8 +140,8 @@ def own(tmp_path: Path) -> Path:
 
 
 async def test_functions_are_found_from_the_configs_folder(own: Path) -> None:
-    rubric = load_scorer({"rubric": {"traits": [function("short"), function("half", higher_is_better=False), function("none")]}}, own)
-    score = await rubric.score(EXAMPLE, ANSWER)
+    scorer = load_scorer({"rubric": {"traits": [function("short"), function("half", higher_is_better=False), function("none")]}}, own)
+    score = await scorer.score(EXAMPLE, ANSWER)
     assert score.values == {"is short": 0.0, "is half": 0.5}
     assert "is short: 0.00, 1.00 below the best (0): too long" in score.feedback
     assert "is none: not measured (the function gave no value)" in score.feedback
@@ -161,10 +170,11 @@ async def test_the_version_follows_settings_functions_and_judge_but_not_the_fold
         {"judge": ScriptedJudge("", temperature=0.5)},
         {"votes": 2},
         {"show_expected": True},
+        {"reveal_expected": False},
         {"max_bytes": 300},
     ]
     versions = {version(KIND, **{"judge": ScriptedJudge(""), **other}) for other in others}
-    assert len(versions | {judged}) == 5
+    assert len(versions | {judged}) == 6
     assert judged != version({**KIND, "description": "It is mild."}, judge=ScriptedJudge(""))
 
 
@@ -184,6 +194,17 @@ async def test_unwanted_items_make_the_other_two_metrics() -> None:
     values = {"precision": 2 / 3, "recall": 2 / 3, "f1": 2 / 3, "specificity": 1 / 2, "accuracy": 3 / 5}
     assert score.values == {f"drugs_{metric}": value for metric, value in values.items()}
     assert "too much: 'Yo'" in score.feedback
+
+
+async def test_an_answer_that_holds_nothing_wanted_is_not_precise() -> None:
+    score = await scored([{**DRUGS, "metrics": METRICS}], {"drugs": {"found": [], "extra": []}})
+    assert score.values == {"drugs_precision": 0, "drugs_recall": 0, "drugs_f1": 0}
+
+
+async def test_a_share_of_nothing_is_missing() -> None:
+    scorer = Rubric([{**DRUGS, "metrics": METRICS}], ScriptedJudge({"drugs": {"found": [], "extra": []}}))
+    score = await scorer.score(Example("e2", {}, {"drugs": []}), ANSWER)
+    assert score.values == {} and "drugs_f1: not measured (0 of 0 found)" in score.feedback
 
 
 async def test_fixed_items_and_lower_is_better() -> None:
@@ -223,11 +244,11 @@ def test_metrics_are_those_of_the_confusion_matrix(tp: int, fn: int, fp: int, tn
 @pytest.mark.parametrize("expected", [None, {"drugs": "Ann"}, {"drug": ["Ann"]}, {"drugs": [["Ann"]]}])
 async def test_an_example_without_the_items_is_told_before_anything_is_asked(expected: Any) -> None:
     judge = ScriptedJudge("")
-    rubric = Rubric([DRUGS], judge)
+    scorer = Rubric([DRUGS], judge)
     example = Example("e9", {}, expected)
-    assert rubric.requests(example) == []
+    assert scorer.requests(example) == []
     with pytest.raises(ScorerError, match=r"scorer 'rubric', example 'e9': items: the example's expected\.drugs is"):
-        await rubric.score(example, ANSWER)
+        await scorer.score(example, ANSWER)
     assert judge.asked == []
 
 
@@ -269,6 +290,21 @@ async def test_feedback_is_of_what_is_below_the_best_and_the_worst_comes_first()
     assert (await scored([KIND], {"kind": True})).feedback == ""
 
 
+async def test_expected_answers_can_be_kept_out_of_the_feedback() -> None:
+    said = {"drugs": {"found": [1], "extra": ["Zed"]}, "kind": False}
+    told = (await scored([DRUGS, KIND, NO_BO], said)).feedback
+    assert "missing: 'Bo', 'Cy'" in told and "too much: 'Zed'" in told and told.count("so it is") == 2
+    kept = (await scored([DRUGS, KIND, NO_BO], said, reveal_expected=False)).feedback
+    assert kept.splitlines() == [
+        "kind: 0.00, 1.00 below the best",
+        "no bo: 0.00, 1.00 below the best ('Bo' is found)",
+        "drugs_f1: 0.40, 0.60 below the best",
+    ]
+    # A judge that has not seen it may say what it likes.
+    assert "so it is" in (await scored([KIND], {"kind": False}, reveal_expected=False)).feedback
+    assert "so it is" not in (await scored([KIND], {"kind": False}, reveal_expected=False, show_expected=True)).feedback
+
+
 async def test_a_judge_that_cannot_be_asked_is_no_score() -> None:
     with pytest.raises(ModelError, match="timeout"):
         await Suite([Rubric([KIND], ScriptedJudge(ModelError(ErrorKind.TIMEOUT, "test/judge", "no answer")))]).score(EXAMPLE, ANSWER)
@@ -281,10 +317,10 @@ def test_a_rubric_in_a_config_is_given_its_judge(tmp_path: Path) -> None:
         asked.append(settings)
         return ScriptedJudge({"kind": True})
 
-    rubric = load_scorer({"rubric": {"judge": {"model": "a/b"}, "traits": [KIND, {**DRUGS, "metrics": METRICS}]}}, tmp_path, make)
-    assert asked == [{"model": "a/b"}] and isinstance(rubric, AskingScorer)
-    assert rubric.dimensions == ("kind", "drugs_precision", "drugs_recall", "drugs_f1")
-    assert Suite([rubric]).dimensions == rubric.dimensions
+    scorer = load_scorer({"rubric": {"judge": {"model": "a/b"}, "traits": [KIND, {**DRUGS, "metrics": METRICS}]}}, tmp_path, make)
+    assert asked == [{"model": "a/b"}] and isinstance(scorer, AskingScorer)
+    assert scorer.dimensions == ("kind", "drugs_precision", "drugs_recall", "drugs_f1")
+    assert Suite([scorer]).dimensions == scorer.dimensions
     alone = load_scorer({"rubric": {"judge": {"model": "a/b"}, "traits": [KIND]}}, tmp_path, make)
     assert asyncio.run(alone.score(EXAMPLE, ANSWER)).values == {"kind": 1.0}
 
@@ -348,9 +384,10 @@ def test_traits_that_cannot_be(traits: Any, told: str, own: Path) -> None:
     [
         ({"judge": None}, "the trait 'kind' is told by a judge; give judge"),
         ({"traits": [{"name": "a", "kind": "regex", "pattern": "a"}]}, "no trait is told by the judge; leave it out"),
-        ({"votes": 0}, "votes is 0; it has to be a whole number of 1 or more"),
+        ({"votes": 0}, "votes is 0; it has to be a whole number, 1 or more"),
         ({"votes": True}, "votes is True"),
         ({"show_expected": "yes"}, "show_expected is 'yes'"),
+        ({"reveal_expected": 0}, "reveal_expected is 0"),
         ({"max_bytes": 10}, "max_bytes is 10; it has to be a whole number of 200 or more"),
         ({"votes": 2, "judge": ScriptedJudge("", temperature=0)}, "several votes at temperature 0 are one vote"),
     ],
