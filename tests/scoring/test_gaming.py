@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from adapters.answer import TracedAnswer
 from adapters.example import Example
@@ -162,3 +163,15 @@ def test_plain_containment_is_won_by_saying_everything(examples: Sequence[Exampl
 def test_plain_containment_stops_these_by_itself(game: str) -> None:
     for examples in (NUMBERS, PLACES, TICKETS, DOCUMENT):
         assert mean("answer_contains", examples, GAMES[game]) < 0.7 * mean("answer_contains", examples, honest(examples))
+
+
+def test_the_manual_recommends_what_is_tested_here() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text(encoding="utf-8")
+    rows = manual.split("### Settings that no empty answer wins")[1].split("\n\n")[2].split("\n")[2:]
+    specs = [yaml.safe_load(written) for row in rows for written in row.split("`")[1::2]]
+    tested = [spec if isinstance(spec, dict) else {spec: {}} for spec, _, _ in RECOMMENDED.values()]
+    for spec in specs:
+        load_scorer(spec, Path())
+        ((name, settings),) = ({spec: {}} if isinstance(spec, str) else spec).items()
+        assert any(set(known[name]) == set(settings) for known in tested if name in known), spec
+    assert len(specs) >= 10

@@ -324,3 +324,11 @@ def test_cases_are_needed() -> None:
         check_scorer(Custom(), good=GOOD, bad=[])
     with pytest.raises(ScorerConfigError):
         check_scorer("exact", good=GOOD, bad=BAD)
+
+
+def test_the_manuals_example() -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text(encoding="utf-8")
+    (code,) = [block for block in manual.split("```python\n")[1:] if "check_scorer" in block.split("```")[0]]
+    names: dict[str, Any] = {"brevity": brevity}
+    exec(code.split("```")[0], names)
+    names["test_brevity"]()
