@@ -476,7 +476,7 @@ def test_compat_has_none_of_what_is_new(new: dict[str, Any]) -> None:
 
 def test_the_manual_shows_what_happens() -> None:
     page = (Path(__file__).parents[2] / "docs" / "scoring.md").read_text(encoding="utf-8")
-    code = page.split("```python\n")[1].split("```")[0]
+    code = page.split("## Objectives of verified results")[1].split("```python\n")[1].split("```")[0]
     rubric = {"rubric_evaluation_performed": True, "llm_trait_scores": {"clarity": 4}}
     names: dict[str, Any] = {"text": json.dumps({"template": {"verify_result": True}, "rubric": rubric})}
     exec(code, names)
