@@ -31,8 +31,8 @@ def project(folder: Path, standin: Standin, budget: dict[str, float], **settings
     return write_project(folder / "project", standin.api_base, budget=budget, sizes=SIZES, scoring=scoring)
 
 
-def sit(config: Path, out: Path) -> dict[str, Any]:
-    loaded = load_config(config, ())
+def sit(config: Path, out: Path, *overrides: str) -> dict[str, Any]:
+    loaded = load_config(config, overrides)
     return asyncio.run(run(prepare(loaded.config, loaded.folder), out, lambda _: None))
 
 
@@ -61,6 +61,21 @@ def test_a_judges_calls_are_journaled_counted_and_never_made_again(tmp_path: Pat
     loaded = load_config(config, ())
     assert asyncio.run(replay(prepare(loaded.config, loaded.folder), out)) == []
     assert standin.stats()["calls"] == {}
+
+
+@pytest.mark.parametrize("calls", [5, 30, 31, 60])
+def test_a_run_that_broke_off_goes_on_without_asking_twice(calls: int, tmp_path: Path, standin: Standin) -> None:
+    config, out = project(tmp_path, standin, {"rollouts": 60}, votes=2), tmp_path / "run"
+    standin.reset(Behaviour(plan=["ok"] * calls + ["wrong_key"]))
+    one_by_one = "concurrency=1"  # what is under way to a model that is out of reach is given up, and made again
+    with pytest.raises(ProviderError):
+        sit(config, out, one_by_one)
+    result = sit(config, out, one_by_one)
+    assert standin.stats()["repeated"] == 0 and standin.stats()["abandoned"] == 0
+    standin.reset()
+    straight = sit(config, tmp_path / "straight")
+    spent = {"seconds": None, "cached": None}
+    assert {**result, "spent": result["spent"] | spent} == {**straight, "spent": straight["spent"] | spent}
 
 
 def test_a_judges_calls_count_against_the_budget(tmp_path: Path, standin: Standin) -> None:
