@@ -1,5 +1,6 @@
 """The settings of answer_contains, each alone and where they meet."""
 
+import time
 from typing import Any
 
 import pytest
@@ -211,3 +212,12 @@ def test_strict_settings_only_take_away_and_forgiving_ones_only_add(label: str, 
         assert plain or kind(text, label, **strict) is not None
     for forgiving in ({"numeric": True}, {"case": "fold"}):
         assert not plain or kind(text, label, **forgiving) is None
+
+
+@pytest.mark.parametrize("part", ["1", "1.1.", "1e", "-1", "1 million ", "no ", "a1", "$", ".1"])
+def test_with_every_setting_the_time_is_linear(part: str) -> None:
+    every = {"numeric": True, "case": "fold", "whole_words": True, "hide_after_letters": True, "rivals": ["no", "x"], "one_number": True}
+    started = time.process_time()
+    for label in ("7", "no", "1"):
+        kind(part * (300_000 // len(part)), label, **every)
+    assert time.process_time() - started < 10
