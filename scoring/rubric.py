@@ -15,7 +15,7 @@ from scoring.agreement import RUBRIC, agreement
 from scoring.code_files import load_attribute
 from scoring.functions import FunctionScorer
 from scoring.items import Items
-from scoring.judge import PROMPT_VERSION, Judge, Vote
+from scoring.judge import PROMPT_VERSION, Judge
 from scoring.pattern import SECONDS
 from scoring.score import Score, show
 from scoring.scorer import ScorerConfigError, ScorerError
@@ -187,10 +187,13 @@ class Rubric:
         """Raises ModelError where the judge could not be asked; ScorerError where a function fails, a pattern takes too long, or the
         example lacks the items of a metric trait."""
         try:
+            # First what costs nothing: where that fails, nobody has to be paid.
+            readings = {trait.name: await self._reading(trait, answer, example) for trait in self._traits if not isinstance(trait, Judged)}
             votes = await self._judge.ask(example, answer) if self._judge else []
-            measured = [_Measured(trait, await self._readings(trait, votes, example, answer)) for trait in self._traits]
         except TraitError as error:
             raise ScorerError(self.name, example.id, str(error)) from None
+        told = {trait.name: [vote[trait.name] for vote in votes] for trait in self._judged} | readings
+        measured = [_Measured(trait, told[trait.name]) for trait in self._traits]
         lines = sorted((line for each in measured for line in each.feedback(self._reveal)), key=lambda line: -line[0])
         details: dict[str, object] = {"traits": {each.trait.name: each.details for each in measured}}
         if self._judge is not None:
@@ -198,16 +201,13 @@ class Rubric:
         values = {name: value for each in measured for name, value in each.values.items()}
         return Score(values, feedback="\n".join(text for _, text in lines), details=details)
 
-    async def _readings(
-        self, trait: Trait, votes: Sequence[Vote], example: Example, answer: TracedAnswer
-    ) -> Sequence[Reading | TraitError]:
+    async def _reading(self, trait: Trait, answer: TracedAnswer, example: Example) -> list[Reading | TraitError]:
+        """Of a trait that no judge tells."""
         if isinstance(trait, Pattern):
             return [trait.reading(answer)]
-        if trait.name not in self._functions:
-            return [vote[trait.name] for vote in votes]
         score = await self._functions[trait.name].score(example, answer)
         given = score.values.get(trait.name)
-        return [Reading({}, "the function gave no value") if given is None else Reading(score.values, f"{given:g}", score.feedback)]
+        return [TraitError("the function gave no value") if given is None else Reading(score.values, f"{given:g}", score.feedback)]
 
 
 def _read_traits(traits: object) -> list[Trait]:
@@ -240,8 +240,12 @@ def _read_trait(index: int, settings: object) -> Trait:
 
 
 def _dimensions(traits: Sequence[Trait]) -> tuple[str, ...]:
+    """Raises ScorerConfigError where two traits have a name or a dimension in common."""
+    names = [trait.name for trait in traits]
     owners: dict[str, str] = {}
     for trait in traits:
+        if names.count(trait.name) > 1:
+            raise ScorerConfigError(f"rubric: two traits are called {trait.name!r}; rename one")
         for dimension in trait.dimensions:
             if dimension in owners:
                 raise ScorerConfigError(f"rubric: the traits {owners[dimension]!r} and {trait.name!r} both give {dimension!r}; rename one")

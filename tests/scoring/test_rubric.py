@@ -19,7 +19,7 @@ from scoring.items import Counts
 from scoring.loading import load_scorer
 from scoring.rubric import Rubric
 from scoring.score import Score
-from scoring.scorer import AskingScorer, ScorerConfigError, ScorerError
+from scoring.scorer import AskingScorer, ScorerError
 from scoring.suite import Suite
 
 EXAMPLE = Example("e1", {"question": "Which drugs?"}, {"drugs": ["Ann", "Bo", "Cy"]}, {"not": ["Xi", "Yo"]})
@@ -108,8 +108,6 @@ async def test_a_pattern_without_end_is_told_and_is_no_value(monkeypatch: pytest
 
 
 FUNCTIONS = """
-from scoring.functions import scorer
-
 def short(example, answer):
     return len(answer.text) < 5, "too long"
 
@@ -122,10 +120,6 @@ def seven(example, answer):
 def none(example, answer):
     from scoring.score import Score
     return Score({})
-
-@scorer
-def whole(example, answer):
-    return 1
 """
 
 
@@ -150,6 +144,13 @@ async def test_functions_are_found_from_the_configs_folder(own: Path) -> None:
 async def test_a_function_that_gives_no_score_is_an_error(own: Path) -> None:
     with pytest.raises(ScorerError, match=r"scorer 'is seven', example 'e1': it returned 7: 7 is not in 0\.\.1"):
         await scored([function("seven")], folder=own)
+
+
+async def test_a_function_that_fails_costs_no_judge(own: Path) -> None:
+    judge = ScriptedJudge({"kind": True})
+    with pytest.raises(ScorerError, match="it returned 7"):
+        await Rubric([KIND, function("seven")], judge, folder=own).score(EXAMPLE, ANSWER)
+    assert judge.asked == []
 
 
 async def test_the_version_follows_settings_functions_and_judge_but_not_the_folder(own: Path) -> None:
@@ -323,75 +324,3 @@ def test_a_rubric_in_a_config_is_given_its_judge(tmp_path: Path) -> None:
     assert Suite([scorer]).dimensions == scorer.dimensions
     alone = load_scorer({"rubric": {"judge": {"model": "a/b"}, "traits": [KIND]}}, tmp_path, make)
     assert asyncio.run(alone.score(EXAMPLE, ANSWER)).values == {"kind": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("traits", "told"),
-    [
-        ([], r"rubric: traits is \[\]"),
-        ("kind", "rubric: traits is 'kind'"),
-        (["kind"], "rubric: trait 1 is 'kind'"),
-        ([{"name": "a"}], "rubric: the trait 'a' has no kind; there is boolean, score, literal, regex, callable, metric"),
-        ([{"kind": "boolean"}], "rubric: trait 1: a boolean trait needs name"),
-        ([{"name": "a", "kind": "boolaen"}], "rubric: the trait 'a' has no kind 'boolaen'; did you mean 'boolean'"),
-        ([{**KIND, "descritpion": ""}], "the trait 'kind': a boolean trait has no setting 'descritpion'; did you mean 'description'"),
-        ([{**KIND, "name": "a:b"}], "the trait 'a:b': name: 'a:b' cannot name a dimension"),
-        ([{**KIND, "name": "template"}], "'template' is the dimension of correctness"),
-        ([{**KIND, "name": 3}], "the trait 3: name: 3 cannot name"),
-        ([{**KIND, "description": " "}], "there is no description; it tells the judge what to judge"),
-        ([{**KIND, "description": 3}], "description is 3; it has to be text"),
-        ([{**KIND, "higher_is_better": 1}], "higher_is_better is 1; it has to be true or false"),
-        ([KIND, KIND], "the traits 'kind' and 'kind' both give 'kind'; rename one"),
-        ([DRUGS, {**KIND, "name": "drugs_f1"}], "the traits 'drugs' and 'drugs_f1' both give 'drugs_f1'"),
-        ([{**CLEAR, "min": True}], "min is True; it has to be a whole number"),
-        ([{**CLEAR, "max": 4.5}], "max is 4.5; it has to be a whole number"),
-        ([{**CLEAR, "min": 5}], "its scale is 5 to 5"),
-        ([{**CLEAR, "max": 1000}], "its scale is 1 to 1000; max has to be 1 to 100 more than min"),
-        ([{**TONE, "classes": ["a"]}], "classes is .*; it has to be a list of 2 to 100 texts"),
-        ([{**TONE, "classes": "ab"}], "classes is 'ab'"),
-        ([{**TONE, "classes": [False, True]}], "classes: False is not text without white space around it; put it in quotes"),
-        ([{**TONE, "classes": ["a", "a "]}], "classes: 'a ' is not text"),
-        ([{**TONE, "classes": ["a", "a"]}], "classes: one is given twice"),
-        ([{**TONE, "classes": {"a": 1, "b": "2"}}], "have to be numbers"),
-        ([{**TONE, "classes": {"a": 1, "b": float("nan")}}], "have to be numbers"),
-        ([{**TONE, "classes": {"a": 1, "b": 1}}], "not all of them the same"),
-        ([{"name": "a", "kind": "literal", "description": "A."}], "a literal trait needs classes"),
-        ([{"name": "a", "kind": "regex", "pattern": "("}], r"pattern: '\(' is no regular expression"),
-        ([{"name": "a", "kind": "regex", "pattern": 3}], "pattern is 3"),
-        ([{"name": "a", "kind": "regex", "pattern": "a", "invert": 1}], "invert is 1"),
-        ([{"name": "a", "kind": "regex", "pattern": "a", "invert": True, "higher_is_better": False}], "take each other back"),
-        ([{**DRUGS, "items": "expect"}], "items is 'expect'; it has to be a list of texts, or expected"),
-        ([{**DRUGS, "items": []}], r"items is \[\]"),
-        ([{**DRUGS, "items": ["a", 3]}], "items is"),
-        ([{**DRUGS, "unwanted": [""]}], "unwanted is"),
-        ([{**DRUGS, "metrics": []}], r"metrics is \[\]"),
-        ([{**DRUGS, "metrics": "f1"}], "metrics is 'f1'"),
-        ([{**DRUGS, "metrics": ["f1", "f1"]}], "metrics is"),
-        ([{**DRUGS, "metrics": ["recal"]}], "there is no 'recal'; did you mean 'recall'"),
-        ([{**DRUGS, "metrics": ["accuracy"]}], "accuracy takes items that should not be in the answer; give unwanted"),
-        ([function("gone"), KIND], "the trait 'is gone': own.py has no 'gone'"),
-        ([function("whole"), KIND], "the trait 'is whole': own.py:whole is a scorer of its own"),
-        ([{"name": "a", "kind": "callable", "python": 3}, KIND], "the trait 'a': .* write 'file.py:attribute'"),
-    ],
-)
-def test_traits_that_cannot_be(traits: Any, told: str, own: Path) -> None:
-    with pytest.raises(ScorerConfigError, match=told):
-        Rubric(traits, ScriptedJudge(""), folder=own)
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"judge": None}, "the trait 'kind' is told by a judge; give judge"),
-        ({"traits": [{"name": "a", "kind": "regex", "pattern": "a"}]}, "no trait is told by the judge; leave it out"),
-        ({"votes": 0}, "votes is 0; it has to be a whole number, 1 or more"),
-        ({"votes": True}, "votes is True"),
-        ({"show_expected": "yes"}, "show_expected is 'yes'"),
-        ({"reveal_expected": 0}, "reveal_expected is 0"),
-        ({"max_bytes": 10}, "max_bytes is 10; it has to be a whole number of 200 or more"),
-        ({"votes": 2, "judge": ScriptedJudge("", temperature=0)}, "several votes at temperature 0 are one vote"),
-    ],
-)
-def test_settings_that_cannot_be(settings: dict[str, Any], told: str) -> None:
-    with pytest.raises(ScorerConfigError, match=told):
-        Rubric(**{"traits": [KIND], "judge": ScriptedJudge(""), **settings})
