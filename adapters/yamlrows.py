@@ -18,6 +18,8 @@ except ImportError:
     from yaml import SafeLoader  # type: ignore[assignment]
 
 _TAG = "tag:yaml.org,2002:"
+MOST_COPIES = 1_000_000
+"""What aliases may add to a document: a few lines of them can spell out more than any memory holds."""
 
 
 class YamlRowsError(ValueError):
@@ -29,6 +31,8 @@ def yaml_rows(text: str) -> Iterator[tuple[int, Any]]:
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
+        if root is not None and copies(root) > MOST_COPIES:
+            raise YamlRowsError(f" its aliases stand for more than {MOST_COPIES:,} further parts; write out what is needed")
         for node in [] if root is None else _items(root):
             yield node.start_mark.line + 1, loader.construct_object(node, deep=True)
     except yaml.MarkedYAMLError as error:
@@ -40,6 +44,20 @@ def yaml_rows(text: str) -> Iterator[tuple[int, Any]]:
         raise YamlRowsError(f" not YAML that can be read: {error}") from None
     except RecursionError:
         raise YamlRowsError(" nested too deeply") from None
+
+
+def copies(root: yaml.Node) -> int:
+    """How many nodes there would be more, were every alias written out."""
+    sizes: dict[yaml.Node, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        if node not in sizes:
+            sizes[node] = 1  # in the meantime: a node that contains itself is found by who constructs it
+            if isinstance(node, yaml.CollectionNode):
+                sizes[node] += sum(size(part) for item in node.value for part in (item if isinstance(item, tuple) else (item,)))
+        return sizes[node]
+
+    return size(root) - len(sizes)
 
 
 def _items(root: yaml.Node) -> list[yaml.Node]:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import yaml
 
+from adapters.yamlrows import MOST_COPIES, copies
 from optimizer.errors import ConfigError
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -49,6 +50,8 @@ def read_yaml(text: str, name: str) -> YamlSource:
         wrong = _wrong_keys(node)
         if wrong:
             raise ConfigError("\n".join(f"{name}:{key}" for key in wrong))
+        if copies(node) > MOST_COPIES:
+            raise ConfigError(f"{name}: its aliases stand for more than {MOST_COPIES:,} further parts; write out what is needed")
         return YamlSource(loader.construct_document(node), node)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
@@ -61,6 +64,13 @@ def read_yaml(text: str, name: str) -> YamlSource:
 
 class _JsonLoader(yaml.SafeLoader):
     """Safe, and with JSON's types only: yes, no, on, off, dates and 007 are texts, as they look."""
+
+
+def _whole(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+    try:
+        return loader.construct_yaml_int(node)
+    except ValueError:
+        raise yaml.constructor.ConstructorError(None, None, "a whole number has too many digits", node.start_mark) from None
 
 
 def _finite(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> float:
@@ -88,8 +98,9 @@ _JsonLoader.yaml_implicit_resolvers = {}
 for _kind, (_looks, _begins) in _SCALARS.items():
     _JsonLoader.add_implicit_resolver(_TAG + _kind, re.compile(f"^(?:{_looks})$"), _begins)
 _JsonLoader.yaml_constructors = {
-    _TAG + kind: yaml.SafeLoader.yaml_constructors[_TAG + kind] for kind in ("null", "bool", "int", "str", "seq", "map")
+    _TAG + kind: yaml.SafeLoader.yaml_constructors[_TAG + kind] for kind in ("null", "bool", "str", "seq", "map")
 }
+_JsonLoader.add_constructor(_TAG + "int", _whole)
 _JsonLoader.add_constructor(_TAG + "float", _finite)
 _JsonLoader.add_constructor(None, _refuse)
 

@@ -185,6 +185,7 @@ def test_yaml_aliases_and_merges(tmp_path: Path) -> None:
         (f"- q: {'9' * 5000}\n", ":1:6: not YAML that can be read: Exceeds the limit"),
         ("- {? [a] : b}\n", "unhashable key"),
         ("- &a [*a]\n", "recursive"),
+        ("- &a0 {q: a}\n" + "".join(f"- &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 60)), ": its aliases stand for more than"),
         ("- q: a\n---\n- q: b\n", ":2:1: not YAML that can be read: expected a single document in the stream but found another document"),
         ("- q: \x07\n", ": not YAML that can be read: "),
         ("- {q: " + "[" * 3000 + "]" * 3000 + "}", "exceeded maximum nesting depth"),

@@ -46,9 +46,13 @@ def test_a_mappings_own_key_comes_before_a_merged_one() -> None:
     assert source.line(("own", "q")) == 4
 
 
-def test_aliases_are_looked_at_once_however_often_they_are_used() -> None:
-    text = "a0: &a0 {k: v}\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
-    assert len(read_yaml(text, "t").data) == 60
+def test_aliases_that_stand_for_more_than_memory_holds_are_refused() -> None:
+    def doubling(times: int) -> str:
+        return "a0: &a0 {k: v}\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, times))
+
+    assert len(read_yaml(doubling(16), "t").data) == 16
+    with pytest.raises(ConfigError, match=r"^t: its aliases stand for more than 1,000,000 further parts"):
+        read_yaml(doubling(60), "t")
 
 
 def test_an_empty_document_has_no_data() -> None:
@@ -74,6 +78,12 @@ def test_texts_are_what_they_look_like(written: str, value: object) -> None:
 @pytest.mark.parametrize("written", [".inf", "-.INF", ".nan", "1e999"])
 def test_numbers_that_json_lacks_are_refused(written: str) -> None:
     with pytest.raises(ConfigError, match=rf"^t:1:4: not valid YAML: {re.escape(written)} is not a finite number$"):
+        read_yaml(f"a: {written}", "t")
+
+
+@pytest.mark.parametrize("written", ["9" * 5000, "-" + "9" * 5000])
+def test_numbers_that_nobody_counts_with_are_refused(written: str) -> None:
+    with pytest.raises(ConfigError, match=r"^t:1:4: not valid YAML: a whole number has too many digits$"):
         read_yaml(f"a: {written}", "t")
 
 
