@@ -83,7 +83,7 @@ def _rewritten(shipped: Path, folder: Path, source: str) -> Path:
     """Under the lock nobody else writes the partial file, so what a killed rewrite left there is simply overwritten."""
     partial = folder / f"{STEM}.partial"
     _write_q8_0(shipped, partial)
-    with partial.open("rb") as file:
+    with partial.open("r+b") as file:
         os.fsync(file.fileno())
     return partial.replace(folder / _name(source, partial.stat().st_size))
 
