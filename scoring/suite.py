@@ -1,6 +1,7 @@
 """The suite: all scorers of a run, as one."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 
 from adapters.answer import TracedAnswer
 from adapters.clients.client import ModelClient, Request
@@ -56,7 +57,8 @@ async def _scored(scorer: Scorer, example: Example, answer: TracedAnswer) -> Sco
         return ScorerError(scorer.name, example.id, problem)
 
     with users_code(lambda text: blame(f"it raised {text}"), source_file(scorer)):
-        score = await scorer.score(example, answer)
+        # Its own copies: what it changes in them must reach neither the next scorer nor the next prompt.
+        score = await scorer.score(*deepcopy((example, answer)))
     if not isinstance(score, Score):
         raise blame(f"`score` gave {show(score)}; it has to give a Score")
     for dimension in score.values:

@@ -21,7 +21,7 @@ def users_code(blame: Callable[[str], Exception], file: str | None = None) -> It
         yield
     except (ScorerError, ScorerConfigError, ModelError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that says sys.exit() must not end the run as if it had succeeded
         told = (error.msg if isinstance(error, SyntaxError) else str(error)) or "no message"
         raise blame(f"{type(error).__name__}: {told}{_place(error, file)}") from error
 
@@ -50,7 +50,7 @@ def source_version(*things: object, settings: Mapping[str, object] | None = None
     return digest(texts, settings or {})
 
 
-def _place(error: Exception, file: str | None) -> str:
+def _place(error: BaseException, file: str | None) -> str:
     """` (scorers.py, line 3)`: the deepest line in `file`, or else the deepest outside this package."""
     if isinstance(error, SyntaxError) and error.filename:
         return f" ({Path(error.filename).name}, line {error.lineno})"

@@ -32,7 +32,7 @@ class Custom:
         self.given, self.dimensions, self.name, self.version = given, dimensions, name, "1"
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
-        if isinstance(self.given, Exception):
+        if isinstance(self.given, BaseException):
             raise self.given
         return self.given  # type: ignore[no-any-return]
 
@@ -44,6 +44,20 @@ async def test_scores_are_merged() -> None:
     assert score.values == {"template": 0.0, "brevity": 0.5}
     assert (score.correct, score.failure_kind, score.outcome) == (False, "wrong", "no")
     assert score.feedback == "exact: Wrong: expected 'yes', got 'no'.\nbrevity: a bit long"
+
+
+async def test_what_a_scorer_changes_reaches_nobody() -> None:
+    def careless(example: Example, answer: TracedAnswer) -> bool:
+        seen = [*example.inputs.items(), *example.expected, *answer.parsed]
+        example.inputs.clear()  # type: ignore[attr-defined]
+        example.expected.append("no")
+        answer.parsed.clear()
+        return seen == [("q", ["?"]), "yes", "no"]
+
+    example, answer = Example("e1", {"q": ["?"]}, ["yes"]), TracedAnswer("no", parsed=["no"])
+    score = await Suite([FunctionScorer(careless), FunctionScorer(careless, name="again")]).score(example, answer)
+    assert score.values == {"careless": 1.0, "again": 1.0}
+    assert (example.inputs, example.expected, answer.parsed) == ({"q": ["?"]}, ["yes"], ["no"])
 
 
 async def test_one_scorer_stays_as_it_is() -> None:
@@ -88,6 +102,7 @@ def test_suites_that_cannot_be(scorers: list[Scorer], told: str) -> None:
         ([Custom(Score({"tonne": 1.0}), ("tone",))], "it gave the dimension 'tonne', which it does not declare; did you mean 'tone'"),
         ([Custom(KeyError("tone"), ("tone",))], r"scorer 'custom', example 'e1': it raised KeyError: 'tone' \(test_suite.py, line \d+\)"),
         ([Custom(RuntimeError(), ("tone",))], "it raised RuntimeError: no message"),
+        ([Custom(SystemExit(0), ("tone",))], r"it raised SystemExit: 0 \(test_suite.py, line \d+\)"),
         ([Custom(ScorerError("custom", "e1", "no key"), ("tone",))], "^scorer 'custom', example 'e1': no key$"),
         ([Custom({"tone": 1.0}, ("tone",))], "`score` gave {'tone': 1.0}; it has to give a Score"),
     ],
