@@ -49,7 +49,7 @@ ERRORS: dict[str, tuple[int, str, str | None]] = {
 """Fault → status, message, code.
 
 Further faults: hang, disconnect, garbage and html (not the API's JSON), truncated, empty, refused (by a filter), declined (by the
-model, in OpenAI's own field), uncounted (no usage), no_choice.
+model, in OpenAI's own field), uncounted (no usage), miscounted (tokens that cannot be, and half a character for a text), no_choice.
 """
 
 
@@ -225,6 +225,8 @@ class Server:
             content = ""
         elif fault == "declined":
             content = None
+        elif fault == "miscounted":
+            content = "\ud83d"
         message = {"role": "assistant", "content": content, "refusal": "I will not." if content is None else None}
         tokens = len(text) // 4, len(content or "") // 4 + 1
         made = {
@@ -237,6 +239,8 @@ class Server:
         }
         if fault == "uncounted":
             del made["usage"]
+        elif fault == "miscounted":
+            made["usage"] = {"prompt_tokens": -5, "completion_tokens": 10**30, "total_tokens": 1}
         elif fault == "no_choice":
             made["choices"] = []
         return Reply(200, json.dumps(made).encode(), paid=hashlib.sha1(body).hexdigest())

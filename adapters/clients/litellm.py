@@ -24,6 +24,8 @@ MESSAGE_MARGIN = 16
 """Tokens that a provider's chat format adds to one message, at most."""
 SCHEMA_MARGIN = 1024
 """Tokens that a provider may add to explain a JSON schema to its model."""
+MOST_TOKENS = 10**9
+"""A count beyond it is no count."""
 
 RESERVED = frozenset(
     (
@@ -217,9 +219,9 @@ class LiteLLMClient:
 
     def _usage(self, request: Request, text: str, response: Any) -> Usage:
         tokens = (response.usage.prompt_tokens or 0, response.usage.completion_tokens or 0)
-        if not any(tokens):
-            # A provider that does not count is charged the most it can have been: limits must hold.
-            tokens = (self.ceiling(request).input_tokens, len(text.encode()))
+        if not any(tokens) or min(tokens) < 0 or max(tokens) > MOST_TOKENS:
+            # A provider that does not count, or not as anything can be counted, is charged the most it can have been: limits must hold.
+            tokens = (self.ceiling(request).input_tokens, len(text.encode(errors="replace")))
             return Usage(*tokens, self._usd(*tokens))
         if self._price is not None:
             return Usage(*tokens, self._usd(*tokens))

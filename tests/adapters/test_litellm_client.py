@@ -143,6 +143,16 @@ async def test_a_server_that_does_not_count_is_charged_the_most_it_can_have_been
     await unpriced.close()
 
 
+async def test_counts_that_cannot_be_are_none(standin: Standin) -> None:
+    standin.reset(Behaviour(plan=("miscounted",)))
+    client = client_of(standin)
+    usage = (await client.complete(ask())).usage
+    await client.close()
+    assert usage.input_tokens == client.ceiling(ask()).input_tokens
+    assert usage.output_tokens == 1
+    assert usage.usd == pytest.approx((usage.input_tokens + 4) / 1e6)
+
+
 async def test_an_unknown_price_is_none_and_a_known_one_is_from_the_list(standin: Standin) -> None:
     unknown, known = client_of(standin, price=None), client_of(standin, "openai/gpt-4o", price=None)
     assert (await unknown.complete(ask())).usage.usd is None
