@@ -7,6 +7,7 @@ import asyncio
 import inspect
 import logging
 import os
+import re
 import time
 from collections.abc import Mapping
 from functools import cache, cached_property
@@ -76,7 +77,8 @@ class LiteLLMClient:
     `api_base`: an OpenAI-compatible server (with a model name that begins with `openai/`). `api_key_env`: the environment variable that
     holds the key, read at each call; absent: the provider's usual one. `timeout`: seconds of one attempt. `price`: USD for a million input
     and output tokens; absent: LiteLLM's list. `params`: further parameters, sent as they are. Parameters of this client's own that the
-    model does not take (a temperature, a seed) are left out. ValueError for `params` that have another place.
+    model does not take (a temperature, a seed) are left out. ValueError for `params` that have another place, and for a password in
+    `api_base`.
     """
 
     def __init__(
@@ -94,6 +96,8 @@ class LiteLLMClient:
         self._params = dict(params or {})
         if misplaced := sorted(RESERVED.intersection(self._params)):
             raise ValueError(f"params of {model} may not hold {misplaced[0]!r}: it has a place of its own or is decided by the program")
+        if re.search(r"//[^/]*@", api_base or ""):  # the address is a part of every call's identity, and is kept with the run
+            raise ValueError("api_base holds a user or a password; put the key into an environment variable and name it in api_key_env")
         self._model, self._temperature, self._max_tokens = model, temperature, max_tokens
         self._api_base, self._api_key_env = api_base, api_key_env
         self._timeout, self._price = timeout, price

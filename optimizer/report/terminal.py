@@ -1,5 +1,6 @@
 """The result, for the person who waited for it."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def _account(result: Mapping[str, Any], out: Path) -> list[str]:
     lines = [
         f"stopped by: {result['stopped_by']}",
         f"spent: {', '.join([*work, money(spent['usd']), duration(spent['seconds'])])}",
-        f"frontier: {count(len(result['frontier']), 'candidate')}; see: python -m optimizer front {out}",
+        f"frontier: {count(len(result['frontier']), 'candidate')}; see: python -m optimizer front {shlex.quote(str(out))}",
         f"files: {out / 'result.json'}, {out / 'best'}",
     ]
     if failed:

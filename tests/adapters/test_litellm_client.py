@@ -376,3 +376,10 @@ async def test_a_big_batch_is_fast(standin: Standin) -> None:
     assert len({completion.text for completion in completions}) > 200
     assert standin.stats()["distinct"] == 300
     assert seconds < 20
+
+
+@pytest.mark.parametrize("address", ["https://user:pa55@host/v1", "https://pa55@host/v1"])
+def test_a_password_in_an_address_is_refused_and_not_repeated(address: str) -> None:
+    with pytest.raises(ValueError, match="name it in api_key_env") as caught:
+        LiteLLMClient("openai/x", api_base=address)
+    assert "pa55" not in str(caught.value)

@@ -77,6 +77,13 @@ def test_lines_where_a_table_has_no_room_or_no_reader(width: int, terminal: bool
     )
 
 
+def test_the_command_it_names_can_be_given_as_it_stands() -> None:
+    console = Console(file=io.StringIO(), width=200, highlight=False)
+    show_result(result(), Path("my runs/tickets"), console)
+    assert isinstance(console.file, io.StringIO)
+    assert "python -m optimizer front 'my runs/tickets'\n" in console.file.getvalue()
+
+
 def test_that_the_seed_won_is_said_plainly() -> None:
     seed = {"id": "aaaa", "components": {"instructions": "Do."}}
     assert (
