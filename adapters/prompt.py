@@ -99,7 +99,8 @@ class PromptAdapter:
         nothing, the failure kind is `parse_failure`, and the note `misfit` says why.
         """
         (request,) = self.requests(candidate, example)
-        enforced = _enforces(client.capabilities, request.constraint)
+        # Asked only where it matters: to tell its capabilities, a client may have to load a library.
+        enforced = request.constraint is not None and _enforces(client.capabilities, request.constraint)
         request = replace(request, seed=seed, constraint=request.constraint if enforced else None)
         messages = tuple({"role": message.role, "content": message.content} for message in request.messages)
         try:
@@ -208,7 +209,7 @@ def _as_text(turns: Sequence[tuple[str, str]]) -> str:
     return f"<examples>\n{shown}\n</examples>\n\n"
 
 
-def _enforces(capabilities: Capabilities, constraint: Constraint | None) -> bool:
+def _enforces(capabilities: Capabilities, constraint: Constraint) -> bool:
     return capabilities.json_schema if isinstance(constraint, JsonSchema) else capabilities.labels
 
 

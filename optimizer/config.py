@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential", re.IGNORECASE)
+SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential|bearer|(ad|session|access|auth)[-_]?token", re.IGNORECASE)
 
 
 class Block(BaseModel):

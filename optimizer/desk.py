@@ -15,7 +15,7 @@ from optimizer.journal import Journal
 CONTENT = frozenset({ErrorKind.CONTENT_FILTER, ErrorKind.CONTEXT_LENGTH})
 """Failures that the request itself is the cause of: they say nothing against the provider."""
 
-PATIENCE = {ErrorKind.AUTH: 1, ErrorKind.SETUP: 1, ErrorKind.BAD_REQUEST: 3}
+PATIENCE = {ErrorKind.AUTH: 1, ErrorKind.SETUP: 1}
 COLD_PATIENCE, WARM_PATIENCE = 3, 8
 """Failed calls in a row, each already tried again by its client, after which a model counts as out of reach: fewer while it has
 never answered."""
@@ -37,6 +37,8 @@ class Desk:
         """The call's key, and its outcome. ProviderError when the model is out of reach."""
         key = digest(dict(client.identity), request.content, length=32)
         outcome = self._journal.call(key)
+        if isinstance(outcome, Completion):
+            self._answered.add(canonical(dict(client.identity)))
         if outcome is None:
             if self._replay:
                 raise ReplayError(f"job {job} asks {client.model} for a call that the journal does not hold ({role} {key[:8]})")
@@ -83,7 +85,8 @@ class Desk:
         return outcome
 
     def _count(self, source: str, error: ModelError) -> None:
-        if error.kind in CONTENT:
+        # A model that has answered before, and finds fault with a request, is not out of reach: the fault is that candidate's.
+        if error.kind in CONTENT or (error.kind is ErrorKind.BAD_REQUEST and source in self._answered):
             return
         self._in_a_row[source] += 1
         n = self._in_a_row[source]

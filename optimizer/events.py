@@ -60,5 +60,10 @@ class Warned:
     message: str
 
 
+@dataclass(frozen=True)
+class Diverged(Warned):
+    """The run came to another decision than its journal holds from before."""
+
+
 Event = StageStarted | CellFilled | JobCommitted | Warned
 Observer = Callable[[Event], None]

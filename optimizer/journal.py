@@ -24,6 +24,9 @@ T = TypeVar("T")
 
 FILE = "journal.sqlite"
 FORMAT = "1"
+NO_JOB = -1
+OPENED = "test opened for "
+"""The kind of the report's decision to open the test split, up to the candidate that it was opened for."""
 REPORT_JOB = 2**31
 """The job of the final report: after every job of the search."""
 
@@ -257,10 +260,13 @@ class Journal:
         return [CellRow(who, example, model, n, part, failed, self._json(body)) for who, example, model, n, part, failed, body in rows]
 
     def forget_derived(self) -> None:
-        """Before a run with a changed config: the outcomes stay, what followed from them goes."""
+        """Before a run with a changed config: the outcomes stay, as no job's any more, and what followed from them goes. What stays too is
+        the memory of a look at the test split."""
         with self.together():
-            for table in ("candidates", "cells", "decisions"):
+            for table in ("candidates", "cells"):
                 self._run(f"DELETE FROM {table}")
+            self._run("DELETE FROM decisions WHERE kind NOT LIKE ?", f"{OPENED}%")
+            self._run("UPDATE calls SET job = ?", NO_JOB)
 
     # --- time -----------------------------------------------------------------------------------------------------
 

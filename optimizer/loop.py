@@ -1,8 +1,9 @@
 """The loop: jobs start in order and commit in order, and only a commit changes what the next jobs see (invariant I2).
 
-Job i starts when job i - w has committed (w: proposals in flight). At its start it claims its budget and chooses its parent and minibatch;
-then it runs on its own and touches nothing that others see; at its commit its cells enter the table, its child is judged, and what
-it did not use goes back to the budget. So everything that a job sees depends on the jobs before it, and not on timing.
+Job i is drawn when job i - w has committed (w: proposals in flight): its parent, its minibatch, its cost at most. It starts as soon as the
+budget has room for that, runs on its own and touches nothing that others see; at its commit its cells enter the table, its child is
+judged, and what it did not use goes back to the budget. So what a job sees depends on the jobs before it, and neither on timing nor on the
+size of the budget.
 """
 
 import asyncio
@@ -10,7 +11,7 @@ import math
 import random
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,42 +25,45 @@ from optimizer.budget import Claim, Ledger
 from optimizer.desk import Desk, Line
 from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Cell, Evaluator
-from optimizer.events import JobCommitted, Observer, Outcome, StageStarted, Warned
+from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageStarted
 from optimizer.journal import CandidateRow, Journal
 from optimizer.minibatch import minibatch
+from optimizer.pool import Member, Pool
 from optimizer.propose.demos import shown_by
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import NO_PROPOSAL, Attempt, Proposal, Proposer, Task
-from optimizer.select import choose
-from optimizer.table import Table, means, overall
-from scoring.pareto import non_dominated
+from optimizer.table import Table
 
 SEED_JOB = 0
 PATIENCE = 12
 """Proposals in a row that could not be used, after which the search ends: its proposers have nothing more to offer."""
 MARGIN = 2.0
 """Room for the best candidate's longer prompts, in what is set aside for the report's tokens and money."""
+ROUNDING = 1e-9
 NOTHING_LEFT, NO_PROPOSALS, CLOCK = "nothing left to improve", "no usable proposals", "minutes"
 
 
-@dataclass
-class Member:
-    """A candidate of the pool: every one has met all of val."""
+@dataclass(frozen=True)
+class Rules:
+    """What of the config decides the search. `priced`: tokens or money are limited; `report_share`: the report's cells relative to the
+    seed's on val."""
 
-    candidate: Candidate
-    attempts: list[Attempt] = field(default_factory=list)
+    in_flight: int
+    random_seed: int
+    max_failed_share: float
+    priced: bool
+    report_share: float
 
 
 @dataclass(frozen=True)
 class Job:
     """One attempt at a new candidate, as far as it got.
 
-    The first fields are fixed at its start, by what was known then; `cells` (the parent's new ones and the child's) and `proposal` are
-    what came of it.
+    The first fields are fixed when it is drawn, by what is known then; `ticket` when the budget admits it; `cells` (the parent's new ones
+    and the child's) and `proposal` are what came of it.
     """
 
     index: int
-    ticket: int
     parent: Member
     proposer: Proposer
     batch: Sequence[Example]
@@ -67,6 +71,8 @@ class Job:
     missing: Sequence[Example]
     known: frozenset[str]
     attempts: Sequence[Attempt]
+    claim: Claim
+    ticket: int = 0
     cells: Sequence[Cell] = ()
     proposal: Proposal = NO_PROPOSAL
 
@@ -90,6 +96,7 @@ class Search:
         seed: Candidate,
         data: SearchData,
         *,
+        rules: Rules,
         evaluator: Evaluator,
         proposers: Sequence[Proposer],
         guards: Guards,
@@ -98,63 +105,63 @@ class Search:
         journal: Journal,
         observer: Observer,
         dimensions: Sequence[str] | None,
-        in_flight: int,
-        random_seed: int,
-        max_failed_share: float,
-        priced: bool,
-        report_share: float,
         time_is_up: Callable[[], bool],
     ) -> None:
-        self._seed, self._data, self._evaluator, self._proposers, self._guards = seed, data, evaluator, proposers, guards
-        self._desk, self._ledger, self._journal, self._observer, self._dimensions = desk, ledger, journal, observer, dimensions
-        self._in_flight, self._random_seed, self._max_failed_share, self._priced = (
-            in_flight,
-            random_seed,
-            max_failed_share,
-            priced,
-        )
-        self._report_share, self._time_is_up = report_share, time_is_up
-        self._pool = [Member(seed)]
+        """`dimensions`: what the scorers emit; None where only the seed's scores tell."""
+        self._seed, self._data, self._rules = seed, data, rules
+        self._evaluator, self._proposers, self._guards = evaluator, proposers, guards
+        self._desk, self._ledger, self._journal, self._observer = desk, ledger, journal, observer
+        self._dimensions, self._time_is_up = dimensions, time_is_up
+        models = [model.id for model in evaluator.models]
+        self._table = Table([*data.train, *data.val], models, dimensions or ())
+        self._pool = Pool(seed, self._table, data.val)
         self._known = {seed.id}
         self._in_vain = 0
+        self._committed = False
         self._next = SEED_JOB + 1
+        self._drawn: deque[Job] = deque()
+        self._flights: deque[asyncio.Task[Job]] = deque()
         self._stopped_by: str | None = None
 
     async def run(self) -> Found:
         """Raises BudgetError when not even the seed and one comparison fit the budget, ProviderError when too many cells failed,
         PlacedError when the scorers give no values."""
-        await self._score_seed()
+        report = await self._score_seed()
         self._observer(StageStarted("search", None))
-        flights: deque[asyncio.Task[Job]] = deque()
         try:
-            while True:
-                while len(flights) < self._in_flight and (job := self._start()) is not None:
-                    flights.append(asyncio.create_task(self._attempt(job)))
-                if not flights:
-                    break
-                await self._commit(await flights.popleft())
+            await self._search()
         finally:
-            for flight in flights:
+            for flight in self._flights:
                 flight.cancel()
-            await asyncio.gather(*flights, return_exceptions=True)
-        if self._next == SEED_JOB + 1 and self._stopped_by != NOTHING_LEFT:
+            await asyncio.gather(*self._flights, return_exceptions=True)
+        stopped_by = self._stopped_by or NO_PROPOSALS
+        if not self._committed and stopped_by != NOTHING_LEFT:
             raise BudgetError(
-                f"the limit on {self._stopped_by} came before the first comparison; what is paid for is kept. Raise "
-                f"budget.{self._stopped_by}, or use fewer examples."
+                f"the limit on {stopped_by} came before the first comparison; what is paid for is kept. Raise "
+                f"budget.{stopped_by}, or use fewer examples."
             )
-        best = max(self._pool, key=self._overall)  # the first of equals: the older one
-        frontier = [(candidate, self.objectives(candidate)) for candidate in self.frontier()]
-        self._ledger.settle(self._report_ticket, ())
-        return Found(self._seed, best.candidate, frontier, self._table, self._stopped_by or NO_PROPOSALS)
+        self._ledger.settle(report, ())
+        frontier = [(candidate, self._pool.objectives(candidate)) for candidate in self._pool.frontier()]
+        return Found(self._seed, self._pool.best(), frontier, self._table, stopped_by)
+
+    async def _search(self) -> None:
+        for _ in range(self._rules.in_flight):
+            self._draw()
+        self._admit()
+        while self._flights:
+            await self._commit(await self._flights.popleft())
+            self._draw()
+            self._admit()
 
     # --- the seed -------------------------------------------------------------------------------------------------
 
-    async def _score_seed(self) -> None:
+    async def _score_seed(self) -> int:
+        """Returns the ticket of what is set aside for the report."""
         val = self._data.val
-        claim = self._evaluator.claim(self._seed, val, self._priced)
+        claim = self._evaluator.claim(self._seed, val, self._rules.priced)
         first = self._proposers[(SEED_JOB + 1) % len(self._proposers)]
         batch = self._data.train[: first.minibatch]
-        self._report_ticket = self._ledger.hold(claim.times(self._report_share))
+        report = self._ledger.hold(claim.times(self._rules.report_share))
         least = claim + self._claim(self._seed, batch, batch, first)
         limit = self._ledger.refusal(least)
         if limit is not None:
@@ -167,68 +174,72 @@ class Search:
         self._observer(StageStarted("seed", claim.rollouts))
         cells = await self._evaluator.fill(self._seed, val, SEED_JOB)
         dimensions = self._dimensions or list(dict.fromkeys(d for c in cells if c.score for d in c.score.values))
-        models = [model.id for model in self._evaluator.models]
-        self._table = Table([*self._data.train, *val], models, dimensions)
+        self._table.fix(dimensions)
         self._ledger.settle(ticket, [cell.used for cell in self._table.add(cells)])
-        self._reserve_report(claim)
-        check_failures(self._table, self._max_failed_share)
-        if math.isnan(self._overall(self._pool[0])):
+        check_failures(self._table, self._rules.max_failed_share)
+        if math.isnan(self._pool.overall(self._seed)):
             raise PlacedError("scoring.scorers", "no scorer gave the seed a value on any val example, so nothing can be compared")
         with self._journal.together():
             self._journal.add_candidate(CandidateRow(self._seed.id, self._seed.components, [], "seed", SEED_JOB, "seed"))
             self._journal.add_cells([cell.row("val") for cell in cells])
-            self._record(SEED_JOB, {"candidate": self._seed.id, "objectives": self.objectives(self._seed)})
+            self._record(SEED_JOB, {"candidate": self._seed.id, "objectives": self._pool.objectives(self._seed)})
+        self._ledger.settle(report, ())
+        return self._ledger.hold(self._shown(claim).times(self._rules.report_share))
 
-    def _reserve_report(self, claim: Claim) -> None:
-        """Set aside for the report what the seed's cells have shown that it takes, in place of the most that it could take."""
+    def _shown(self, claim: Claim) -> Claim:
+        """What the seed's cells have shown that as many cells take, in place of the most that they could take."""
         spent = self._ledger.spent()
         tokens = min(claim.tokens, round((spent.input_tokens + spent.output_tokens) * MARGIN))
         usd = claim.usd if spent.usd is None else min(claim.usd, spent.usd * MARGIN)
-        shown = Claim(claim.rollouts, claim.calls, tokens, usd)
-        self._ledger.settle(self._report_ticket, ())
-        self._report_ticket = self._ledger.hold(shown.times(self._report_share))
+        return Claim(claim.rollouts, claim.calls, tokens, usd)
 
     # --- a job's start --------------------------------------------------------------------------------------------
 
-    def _start(self) -> Job | None:
-        """Choose and claim for the next job; None when there is to be none, now or ever."""
-        self._stopped_by = self._exhausted()
-        if self._stopped_by is not None:
-            return None
+    def _draw(self) -> None:
+        """Fix what the next job is about. Drawn at every commit, whatever the budget says, so a larger budget draws the same jobs."""
+        if self._exhausted() is not None:
+            return
         index = self._next
+        self._next += 1
         proposer = self._proposers[index % len(self._proposers)]
-        rng = np.random.default_rng(int(digest(self._random_seed, "parent", index), 16))
-        parent = self._pool[choose([self._table.values(m.candidate.id, self._data.val) for m in self._pool], rng)]
+        rng = np.random.default_rng(int(digest(self._rules.random_seed, "parent", index), 16))
+        parent = self._pool.parent(rng)
         shown = {canonical(demonstration.inputs) for demonstration in shown_by(parent.candidate)}
         train = [example for example in self._data.train if canonical(example.inputs) not in shown]
-        stream = random.Random(f"{self._random_seed}/minibatch/{index}")
+        stream = random.Random(f"{self._rules.random_seed}/minibatch/{index}")
         batch = minibatch(parent.candidate.id, train, proposer.minibatch, self._table, stream)
         missing = [example for example in batch if not self._table.knows(parent.candidate.id, example)]
         claim = self._claim(parent.candidate, batch, missing, proposer)
-        # The clock comes last: where another limit ends the run it does so again, whatever the clock says by then.
-        self._stopped_by = self._ledger.refusal(claim) or self._clock()
-        if self._stopped_by is not None:
-            return None
-        self._next += 1
         cells = self._table.cells(parent.candidate.id, batch)
         known, attempts = frozenset(self._known), tuple(parent.attempts)
-        return Job(index, self._ledger.hold(claim), parent, proposer, batch, cells, missing, known, attempts)
+        self._drawn.append(Job(index, parent, proposer, batch, cells, missing, known, attempts, claim))
+
+    def _admit(self) -> None:
+        """Start the drawn jobs, in their order, as far as the budget goes."""
+        self._stopped_by = self._exhausted()
+        while self._stopped_by is None and self._drawn and len(self._flights) < self._rules.in_flight:
+            job = self._drawn[0]
+            # The clock comes last: where another limit ends the run it does so again, whatever the clock says by then.
+            self._stopped_by = self._ledger.refusal(job.claim) or self._clock(job.index)
+            if self._stopped_by is None:
+                started = replace(self._drawn.popleft(), ticket=self._ledger.hold(job.claim))
+                self._flights.append(asyncio.create_task(self._attempt(started)))
 
     def _exhausted(self) -> str | None:
         """Why the search has come to its end by itself, if it has."""
-        if max(map(self._overall, self._pool)) == 1.0:
+        if self._pool.overall(self._pool.best()) >= 1 - ROUNDING:
             return NOTHING_LEFT
         return NO_PROPOSALS if self._in_vain >= PATIENCE else None
 
-    def _clock(self) -> str | None:
+    def _clock(self, job: int) -> str | None:
         # A job that called before was started then, so it is started again, whatever the clock says now.
-        return CLOCK if self._time_is_up() and self._next > self._journal.last_job() else None
+        return CLOCK if self._time_is_up() and job > self._journal.last_job() else None
 
     def _claim(self, parent: Candidate, batch: Sequence[Example], missing: Sequence[Example], proposer: Proposer) -> Claim:
         """The parent's missing cells, the proposal, the child's cells, and its validation: without that a child would be for nothing."""
-        largest = proposer.largest(parent) if self._priced else parent
-        claim = self._evaluator.claim(parent, missing, self._priced) + proposer.claim(parent, self._priced)
-        return claim + self._evaluator.claim(largest, [*batch, *self._data.val], self._priced)
+        largest = proposer.largest(parent) if self._rules.priced else parent
+        claim = self._evaluator.claim(parent, missing, self._rules.priced) + proposer.claim(parent, self._rules.priced)
+        return claim + self._evaluator.claim(largest, [*batch, *self._data.val], self._rules.priced)
 
     # --- a job on its own -----------------------------------------------------------------------------------------
 
@@ -246,7 +257,7 @@ class Search:
         def problem(child: Candidate) -> str | None:
             return self._guards.problem(parent, child, job.known)
 
-        stream = random.Random(f"{self._random_seed}/proposal/{job.index}")
+        stream = random.Random(f"{self._rules.random_seed}/proposal/{job.index}")
         task = Task(parent, job.batch, cells, job.attempts, problem, line, stream)
         try:
             proposal = await job.proposer.propose(task)
@@ -260,6 +271,7 @@ class Search:
 
     async def _commit(self, job: Job) -> None:
         """Judge the child and let the next jobs see what came of it."""
+        self._committed = True
         new = self._table.add(job.cells)
         used = [*(cell.used for cell in new), job.proposal.used]
         val_cells: list[Cell] = []
@@ -275,12 +287,12 @@ class Search:
             if verdict.accepted:
                 val_cells = self._table.add(await self._evaluator.fill(child, self._data.val, job.index))
                 used += [cell.used for cell in val_cells]
-                self._pool.append(Member(child))
+                self._pool.add(child)
             else:
                 job.parent.attempts.append(Attempt(child, reason))
         self._in_vain = self._in_vain + 1 if outcome == "refused" else 0
         self._ledger.settle(job.ticket, used)
-        check_failures(self._table, self._max_failed_share)
+        check_failures(self._table, self._rules.max_failed_share)
         with self._journal.together():
             if child is not None:
                 row = CandidateRow(child.id, child.components, [parent.id], job.proposer.name, job.index, outcome)
@@ -288,15 +300,15 @@ class Search:
             self._journal.add_cells([*(cell.row("train") for cell in new), *(cell.row("val") for cell in val_cells)])
             body: dict[str, object] = {"parent": parent.id, "proposer": job.proposer.name, "batch": [example.id for example in job.batch]}
             body |= {"candidate": child.id if child else None, "outcome": outcome, "reason": reason}
-            self._record(job.index, {**body, "objectives": self.objectives(child) if child and outcome == "accepted" else {}})
+            self._record(job.index, {**body, "objectives": self._pool.objectives(child) if child and outcome == "accepted" else {}})
         self._tell(job, outcome, reason)
 
     def _record(self, job: int, body: dict[str, object]) -> None:
         if self._journal.decide(job, "commit", body) is not None:
-            self._observer(Warned(f"job {job} ended otherwise than it was recorded; the run goes on from what it finds now"))
+            self._observer(Diverged(f"job {job} ended otherwise than it was recorded; the run goes on from what it finds now"))
 
     def _tell(self, job: Job, outcome: Outcome, reason: str) -> None:
-        best = max(self._pool, key=self._overall).candidate
+        best = self._pool.best()
         child = job.proposal.child
         self._observer(
             JobCommitted(
@@ -305,29 +317,14 @@ class Search:
                 outcome=outcome,
                 reason=reason,
                 candidate=child.id if child else None,
-                pool=len(self._pool),
-                frontier=len(self.frontier()),
-                seed_overall=self._overall(self._pool[0]),
-                best_overall=self._overall(Member(best)),
-                objectives=self.objectives(best),
+                pool=len(self._pool.members),
+                frontier=len(self._pool.frontier()),
+                seed_overall=self._pool.overall(self._seed),
+                best_overall=self._pool.overall(best),
+                objectives=self._pool.objectives(best),
                 spent=self._ledger.spent(self._journal.seconds()),
             )
         )
-
-    # --- views ----------------------------------------------------------------------------------------------------
-
-    def objectives(self, candidate: Candidate) -> dict[str, float]:
-        """Objective → mean on val, over the cells that were scored."""
-        values = means(self._table.values(candidate.id, self._data.val)).tolist()
-        return {name: value for name, value in zip(self._table.objectives, values, strict=True) if not math.isnan(value)}
-
-    def frontier(self) -> list[Candidate]:
-        """The candidates of the pool that no other dominates on val."""
-        rows = np.array([means(self._table.values(m.candidate.id, self._data.val)) for m in self._pool])
-        return [member.candidate for member, free in zip(self._pool, non_dominated(rows), strict=True) if free]
-
-    def _overall(self, member: Member) -> float:
-        return overall(self._table.values(member.candidate.id, self._data.val))
 
 
 def check_failures(table: Table, most: float) -> None:
@@ -337,7 +334,7 @@ def check_failures(table: Table, most: float) -> None:
         kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())
         raise ProviderError(
             f"{failed.total()} of {cells} cells failed ({kinds}), more than failures.max_share allows. What is paid for is kept: "
-            "when the provider is well again, run the same command to go on."
+            "when their cause is mended, run the same command to go on."
         )
 
 

@@ -11,7 +11,8 @@ from optimizer.build import Prepared
 
 @dataclass(frozen=True)
 class Plan:
-    """`examples`: by split; `limits`: the budget's, by name; `seed` and `report`: rollouts that come before and after the search.
+    """`examples`: by split; `limits`: the budget's, by name; `seed` and `report`: rollouts that come before and after the search;
+    `least`: those without which nothing can be compared.
 
     `rollout`: the most that one rollout of the seed can use, its `usd` None where a price is unknown; proposals may be longer.
     """
@@ -20,14 +21,18 @@ class Plan:
     limits: Mapping[str, float]
     seed: int
     report: int
+    least: int
     rollout: Usage
 
     @property
     def usd(self) -> float | None:
-        """The most that the run can cost in dollars; None where nothing bounds it. Without a limit on money, proposals that are longer
-        than the seed, and reflection, come on top."""
-        if "usd" in self.limits:
-            return self.limits["usd"]
+        """The most that the run can cost in dollars: only a limit on money bounds it."""
+        return self.limits.get("usd")
+
+    @property
+    def rollouts_usd(self) -> float | None:
+        """The most that as many rollouts as there may be would cost in dollars, were all of them like the seed's. Longer candidates,
+        reflection and judges come on top. None where a price is unknown, or no limit says how many there may be."""
         rollouts = self.limits.get("rollouts", self.limits.get("calls"))
         return None if rollouts is None or self.rollout.usd is None else rollouts * self.rollout.usd
 
@@ -48,4 +53,6 @@ def plan(prepared: Prepared) -> Plan:
         max(cell.output_tokens for cell in cells),
         None if unpriced else max(cell.usd or 0.0 for cell in cells),
     )
-    return Plan(examples, limits, models * examples["val"], 2 * models * examples["test"], dearest)
+    seed, report = models * examples["val"], 2 * models * examples["test"]
+    batch = models * min(prepared.proposers[0].minibatch, examples["train"])
+    return Plan(examples, limits, seed, report, 2 * (seed + batch) + report, dearest)

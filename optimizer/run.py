@@ -13,11 +13,22 @@ from optimizer.configfile import resolved
 from optimizer.desk import Desk
 from optimizer.errors import JournalError
 from optimizer.evaluate import Cell, Evaluator
-from optimizer.events import CellFilled, Event, Observer, Spent, Warned
+from optimizer.events import CellFilled, Diverged, Event, Observer, Spent
 from optimizer.journal import Journal
-from optimizer.loop import Search
+from optimizer.loop import Rules, Search
 from optimizer.report.result import Report
-from optimizer.rundir import RESULT, holds_another_run, locked, manifest, read_json, write_best, write_json, write_manifest
+from optimizer.rundir import (
+    RESULT,
+    different,
+    holds_another_run,
+    locked,
+    manifest,
+    read_manifest,
+    read_result,
+    write_best,
+    write_json,
+    write_manifest,
+)
 
 GRACE = 10.0
 """Seconds that an interrupted run waits for the calls under way, since they are paid for."""
@@ -28,16 +39,13 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
     with locked(out):
         config = resolved(prepared.config)
         new = manifest(config, prepared.folder, prepared.hashes)
-        journal = Journal.write(out)
-        try:
-            if holds_another_run(out, new, allow_changes=allow_changes):
+        another = holds_another_run(out, new, allow_changes=allow_changes)
+        with closing(Journal.write(out)) as journal:
+            if another:
                 journal.forget_derived()  # before the new manifest: a kill between the two must not leave decisions of another run
             write_manifest(out, new)
             journal.sit_down()
             result = await _derive(prepared, journal, observer, replay=False)
-        finally:
-            journal.seconds()
-            journal.close()
         write_best(out, result["best"]["components"])
         write_json(out / RESULT, result)
         return result
@@ -46,14 +54,18 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
 async def replay(prepared: Prepared, out: Path) -> list[str]:
     """Derive a finished run again from its journal, with calling forbidden; returns where it came out differently.
 
-    ReplayError when the journal lacks a call that the run needs. Works on a copy: the run directory stays as it is.
+    ReplayError when the journal lacks a call that the run needs, JournalError when data or scorers are no longer the same.
+
+    Works on a copy: the run directory stays as it is.
     """
-    if not (out / RESULT).is_file():
-        raise JournalError(f"{out} has no {RESULT}: the run has not ended. Continue it first with: python -m optimizer resume {out}")
+    recorded, made = read_result(out), manifest(resolved(prepared.config), prepared.folder, prepared.hashes)
+    differ = different(read_manifest(out), made)
+    if differ:
+        raise JournalError(f"what {out} was made from has changed since ({', '.join(differ[:5])}), so it cannot be derived again.")
     told: list[str] = []
 
     def listen(event: Event) -> None:
-        if isinstance(event, Warned):
+        if isinstance(event, Diverged):
             told.append(event.message)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -64,9 +76,8 @@ async def replay(prepared: Prepared, out: Path) -> list[str]:
             result = await _derive(prepared, journal, listen, replay=True)
         finally:
             journal.close()
-    recorded = read_json(out / RESULT)
     for each in (result, recorded):
-        each["spent"].pop("seconds")
+        each["spent"].pop("seconds", None)
     return told + [f"{RESULT}: {name} differs" for name in recorded if recorded[name] != result.get(name)]
 
 
@@ -89,9 +100,17 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     evaluator = Evaluator(
         prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, filled, config.scoring.on_error
     )
+    rules = Rules(
+        in_flight=config.in_flight,
+        random_seed=config.random_seed,
+        max_failed_share=config.failures.max_share,
+        priced=priced,
+        report_share=2 * len(prepared.test) / len(prepared.data.val),
+    )
     search = Search(
         prepared.seed,
         prepared.data,
+        rules=rules,
         evaluator=evaluator,
         proposers=prepared.proposers,
         guards=prepared.guards,
@@ -100,22 +119,18 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         journal=journal,
         observer=observer,
         dimensions=prepared.suite.dimensions,
-        in_flight=config.in_flight,
-        random_seed=config.random_seed,
-        max_failed_share=config.failures.max_share,
-        priced=priced,
-        report_share=2 * len(prepared.test) / len(prepared.data.val),
         time_is_up=time_is_up,
     )
     try:
         found = await search.run()
         report = Report(evaluator, ledger, journal, observer, random_seed=config.random_seed, max_failed_share=config.failures.max_share)
-        result = await report.make(found, prepared.test, prepared.data.val, priced=priced)
+        result = await report.make(found, prepared.test, prepared.data.val, data=prepared.hashes["examples"], priced=priced)
         result["spent"]["seconds"] = round(journal.seconds(), 1)
         return result
     finally:
         prepared.clients.shut()  # calls that still queue are not paid for, and are not made after the end
         try:
+            journal.seconds()  # noted, however this ends
             await desk.close(GRACE)
         finally:
             await prepared.clients.close()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from filelock import FileLock, Timeout
@@ -23,10 +24,12 @@ FREE = re.compile(
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """The directory, made where there is none, for this process alone. LockedError where another has it."""
+    """The directory, made where there is none, for this process alone. LockedError where another has it, JournalError where it is none
+    to write a run into."""
     lock = FileLock(out / LOCK, timeout=0)
     try:
         out.mkdir(parents=True, exist_ok=True)
+        _check_ours(out)
         lock.acquire()
     except FileExistsError as error:
         raise JournalError(f"{out} is a file; give a directory with --out.") from error
@@ -38,6 +41,13 @@ def locked(out: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _check_ours(out: Path) -> None:
+    """A run writes and removes files in its directory, so that must hold nothing of anybody else's."""
+    foreign = sorted(path.name for path in out.iterdir() if path.name != LOCK and not path.name.startswith("journal.sqlite"))
+    if foreign and not (out / MANIFEST).exists():
+        raise JournalError(f"{out} is no run directory, and not empty: it has {foreign[0]!r}. Give a directory of its own with --out.")
 
 
 def manifest(config: Mapping[str, Any], folder: Path, data: Mapping[str, str]) -> dict[str, Any]:
@@ -53,8 +63,8 @@ def holds_another_run(out: Path, new: Mapping[str, Any], *, allow_changes: bool)
     differ = different(read_manifest(out), new) if (out / MANIFEST).exists() else []
     if differ and not allow_changes:
         raise JournalError(
-            f"{out} holds a run with another config (what differs: {', '.join(differ[:5])}). Give another directory with --out, or "
-            "--resume to start over with the changed config here: paid calls that still fit are used again."
+            f"{out} holds a run with another config (what differs: {', '.join(differ[:5])}). Give another directory with --out, or use "
+            "`run CONFIG --resume` to start over with the changed config here: paid calls that still fit are used again."
         )
     return bool(differ)
 
@@ -82,6 +92,17 @@ def read_manifest(out: Path) -> dict[str, Any]:
     for name, kind in (("config", dict), ("folder", str), ("data", dict)):
         if not isinstance(content.get(name), kind):
             raise JournalError(f"{out / MANIFEST} has no {name!r}, so it is none of a run. Start in another directory with --out.")
+    return content
+
+
+def read_result(out: Path) -> dict[str, Any]:
+    """JournalError where the run has not ended, or its result was edited beyond use."""
+    if not (out / RESULT).is_file():
+        raise JournalError(f"{out} has no {RESULT}: the run has not ended. Continue it with: python -m optimizer resume {quote(str(out))}")
+    content = read_json(out / RESULT)
+    best, spent = content.get("best"), content.get("spent")
+    if not (isinstance(best, dict) and isinstance(best.get("id"), str) and isinstance(spent, dict)):
+        raise JournalError(f"{out / RESULT} is no result of a run. Running the same command again writes it anew, for nothing.")
     return content
 
 

@@ -1,6 +1,5 @@
 """The score table: what is known of every candidate on every example, for every objective."""
 
-import math
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -24,10 +23,15 @@ class Table:
 
     def __init__(self, examples: Sequence[Example], models: Sequence[str], dimensions: Sequence[str]) -> None:
         self._row = {example.id: index for index, example in enumerate(examples)}
-        self.models, self.dimensions = list(models), list(dimensions)
-        self.objectives = [f"{model}:{dimension}" for model, dimension in product(models, dimensions)]
+        self.models = list(models)
+        self.fix(dimensions)
         self._values: dict[str, Values] = {}
         self._cells: dict[tuple[str, str, str], Cell] = {}
+
+    def fix(self, dimensions: Sequence[str]) -> None:
+        """Say which dimensions there are, before the first cell is entered."""
+        self.dimensions = list(dimensions)
+        self.objectives = [f"{model}:{dimension}" for model, dimension in product(self.models, dimensions)]
 
     def add(self, cells: Iterable[Cell]) -> list[Cell]:
         """Enter cells; returns those that were new."""
@@ -72,9 +76,3 @@ def means(values: Values) -> Values:
         warnings.simplefilter("ignore", RuntimeWarning)  # numpy's way of saying "none has"
         mean: Values = np.nanmean(values, axis=0) if len(values) else np.full(values.shape[1], np.nan)
     return mean
-
-
-def overall(values: Values) -> float:
-    """The mean of the objectives' means; NaN where there are none."""
-    known = [mean for mean in means(values).tolist() if not math.isnan(mean)]
-    return sum(known) / len(known) if known else float("nan")

@@ -16,36 +16,46 @@ def command(config: ConfigFile, overrides: Overrides = None, as_json: AsJson = F
 
     from optimizer.build import prepare
     from optimizer.configfile import load_config
+    from optimizer.errors import BudgetError
     from optimizer.plan import plan
+    from optimizer.report.words import visible
 
     loaded = load_config(config, overrides or ())
     with loaded.placing():
         prepared = prepare(loaded.config, loaded.folder)
     found = plan(prepared)
+    if found.limits.get("rollouts", found.least) < found.least:
+        raise BudgetError(
+            f"the limit on rollouts would come before the first comparison, which takes {found.least}. Raise budget.rollouts to that at "
+            "least, or use fewer examples."
+        )
     for warning in prepared.warnings:
-        typer.echo(f"warning: {warning}", err=True)
+        typer.echo(visible(f"warning: {warning}"), err=True)
     if as_json:
-        emit({**asdict(found), "usd": found.usd, "warnings": list(prepared.warnings)})
+        emit({**asdict(found), "usd": found.usd, "rollouts_usd": found.rollouts_usd, "warnings": list(prepared.warnings)})
         return
     models = ", ".join(f"{model.id} ({model.model})" for model in loaded.config.models)
-    typer.echo(f"{config}: no mistakes found\nmodels: {models}\n{_spelled(found)}")
+    typer.echo("\n".join(map(visible, (f"{config}: no mistakes found", f"models: {models}", *_spelled(found)))))
 
 
-def _spelled(plan: "Plan") -> str:
+def _spelled(plan: "Plan") -> list[str]:
     from optimizer.report.words import count, money
 
     limits = ", ".join(f"{limit:,} {name}" for name, limit in plan.limits.items())
     tokens = plan.rollout.input_tokens + plan.rollout.output_tokens
-    cost = "no limit bounds it" if plan.usd is None else f"{money(plan.usd)}"
-    if plan.rollout.usd is None:
-        cost = "a price is unknown"
+    if plan.usd is not None:
+        cost = f"cost at most: {money(plan.usd)}"
+    elif plan.rollout.usd is None:
+        cost = "cost: a price is unknown"
+    elif plan.rollouts_usd is None:
+        cost = "cost: no limit bounds it; set budget.usd"
+    else:
+        cost = f"cost: {money(plan.rollouts_usd)} at most for rollouts like the seed's; what comes on top only budget.usd bounds"
     unsealed = "" if plan.examples["test"] else ": the result will be on val, which flatters it"
-    return "\n".join(
-        [
-            f"examples: {', '.join(f'{n} {split}' for split, n in plan.examples.items())}{unsealed}",
-            f"limits: {limits}",
-            f"rollouts: {plan.seed} for the seed, {plan.report} for the report, the rest for the search",
-            f"a rollout: {count(tokens, 'token')} and {money(plan.rollout.usd)} at most, with the seed",
-            f"cost at most: {cost}",
-        ]
-    )
+    return [
+        f"examples: {', '.join(f'{n} {split}' for split, n in plan.examples.items())}{unsealed}",
+        f"limits: {limits}",
+        f"rollouts: {plan.seed} for the seed, {plan.report} for the report, the rest for the search",
+        f"a rollout: {count(tokens, 'token')} and {money(plan.rollout.usd)} at most, with the seed",
+        cost,
+    ]

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from adapters.nearest import nearest
 from optimizer.errors import ConfigError, JournalError
 from optimizer.journal import REPORT_JOB, CellRow, Journal
-from optimizer.rundir import RESULT, read_json
+from optimizer.rundir import RESULT, read_result
 from scoring.pareto import pareto_front
 
 
@@ -73,7 +74,7 @@ def read_run(folder: Path) -> RunRecord:
         rows = [row for row in journal.candidates() if row.id in commits]  # a run that had left its path may have left others
     if not rows:
         raise JournalError(
-            f"{folder} has no candidate yet: its seed was not scored to the end. Go on with: python -m optimizer resume {folder}"
+            f"{folder} has no candidate yet: its seed was not scored to the end. Continue: python -m optimizer resume {quote(str(folder))}"
         )
     pool = {name: body["objectives"] for name, body in commits.items() if body["objectives"]}
     frontier, best = pareto_front(pool), _best(folder, pool)
@@ -93,7 +94,7 @@ def read_run(folder: Path) -> RunRecord:
 def _best(folder: Path, objectives: Mapping[str, Mapping[str, float]]) -> str | None:
     """The best of the result; while there is none, the highest mean on val so far."""
     if (folder / RESULT).exists():
-        best: str = read_json(folder / RESULT)["best"]["id"]
+        best: str = read_result(folder)["best"]["id"]
         return best
     return max(objectives, key=lambda candidate: mean(objectives[candidate]), default=None)
 

@@ -1,12 +1,14 @@
 """One sitting of a run: prepared, watched, interruptible, reported."""
 
 import asyncio
+import os
 import shlex
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from rich.console import Console
 
@@ -19,6 +21,7 @@ from optimizer.events import Warned
 from optimizer.report.console import say
 from optimizer.report.progress import Watcher, watched
 from optimizer.report.terminal import show_result
+from optimizer.report.words import visible
 from optimizer.run import run
 from optimizer.rundir import MANIFEST, read_manifest
 
@@ -39,7 +42,7 @@ def sit(
     console = Console(stderr=True, highlight=False)
 
     async def stoppable(prepared: Prepared, watcher: Watcher) -> dict[str, Any]:
-        with _brake(lambda: say(console, STOPPING)):
+        with _brake(lambda: say(console, STOPPING), lambda: _leave(out)):
             return await run(prepared, out, watcher, allow_changes=allow_changes)
 
     try:
@@ -63,6 +66,12 @@ def recorded(out: Path) -> tuple[Config, Path]:
     return config_from_manifest(manifest["config"]), Path(manifest["folder"])
 
 
+def _leave(out: Path) -> NoReturn:
+    """At once, whatever hangs: a run can be killed at any moment. Written past Python's buffers, whose locks may be held just now."""
+    os.write(sys.stderr.fileno(), f"\n{visible(_way_back(out))}\n".encode())
+    os._exit(StoppedError.exit_code)
+
+
 def _way_back(out: Path) -> str:
     if not (out / MANIFEST).exists():
         return "interrupted before the run began"
@@ -70,7 +79,7 @@ def _way_back(out: Path) -> str:
 
 
 @contextmanager
-def _brake(tell: Callable[[], None]) -> Iterator[None]:
+def _brake(tell: Callable[[], None], leave: Callable[[], NoReturn]) -> Iterator[None]:
     """Inside, the first Ctrl-C or SIGTERM cancels this task, which keeps what is paid for; a second one ends it there and then."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     pressed = False
@@ -83,7 +92,7 @@ def _brake(tell: Callable[[], None]) -> Iterator[None]:
     def press(*_: object) -> None:
         nonlocal pressed
         if pressed:
-            raise KeyboardInterrupt
+            leave()
         pressed = True
         loop.call_soon_threadsafe(stop)
 

@@ -12,7 +12,7 @@ from optimizer.budget import Claim, Ledger
 from optimizer.concurrent import together
 from optimizer.evaluate import Evaluator
 from optimizer.events import Observer, StageStarted, Warned
-from optimizer.journal import REPORT_JOB, Journal
+from optimizer.journal import OPENED, REPORT_JOB, Journal
 from optimizer.loop import Found, check_failures
 from optimizer.table import Table
 from scoring.improvement import Difference, overall_difference, paired_difference, verdict
@@ -30,28 +30,35 @@ class Report:
         self._evaluator, self._ledger, self._journal, self._observer = evaluator, ledger, journal, observer
         self._random_seed, self._max_failed_share = random_seed, max_failed_share
 
-    async def make(self, found: Found, test: SealedTest, val: Sequence[Example], *, priced: bool) -> dict[str, Any]:
+    async def make(self, found: Found, test: SealedTest, val: Sequence[Example], *, data: str, priced: bool) -> dict[str, Any]:
         """The result, but for the seconds. Without a test split it is made on val, where the best was selected.
+
+        `data`: the hash of all examples, by which looks at the same test split are known.
 
         Raises ProviderError when too many of its cells failed; they are tried again when the run goes on."""
         if len(test) == 0:
             return self._result(found, "val", val, found.table)
         note = {"best": found.best.id, "seed": found.seed.id}
+        opened = {kind for job, kind, body in self._journal.decisions() if job == REPORT_JOB and body.get("data") == data}
+        others = opened - {OPENED + found.best.id, "commit"}
         with self._journal.together():
-            before = self._journal.decide(REPORT_JOB, "test opened", note)
-            if before is not None:
+            self._journal.decide(REPORT_JOB, OPENED + found.best.id, {"data": data})
+            if self._journal.decision(REPORT_JOB, "commit") != note:
                 self._journal.withdraw(REPORT_JOB, "commit")  # of another report: this one's failures do not rest on it
-        if before is not None:
+        if others:
             self._observer(Warned("the test split was opened before, for another candidate: this is a second look, and a flattering one"))
         examples = test.open(f"the report on {found.best.id}")
         table = Table(examples, found.table.models, found.table.dimensions)
         candidates = list(dict.fromkeys((found.seed, found.best)))
         self._observer(StageStarted("report", len(candidates) * len(examples) * len(found.table.models)))
-        step = CHUNK if priced else len(examples)
-        for start in range(0, len(examples), step):
-            if not await self._meet(candidates, examples[start : start + step], table, priced=priced):
-                self._observer(Warned(f"the budget ended the report after {start} of {len(examples)} test examples"))
-                break
+        met, step = 0, CHUNK if priced else len(examples)
+        while met < len(examples) and step > 0:
+            if await self._meet(candidates, examples[met : met + step], table, priced=priced):
+                met += step
+            else:
+                step //= 2
+        if met < len(examples):
+            self._observer(Warned(f"the budget ended the report after {met} of {len(examples)} test examples"))
         check_failures(table, self._max_failed_share)
         self._journal.decide(REPORT_JOB, "commit", note)
         return self._result(found, "test", examples, table)

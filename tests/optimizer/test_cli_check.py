@@ -1,6 +1,7 @@
 """check and init: what is known before a call, and a project to start from."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def test_check_tells_what_a_run_will_cost_without_a_key_or_a_call(tmp_path: Path
 def test_check_for_other_programs(tmp_path: Path, command: Command) -> None:
     plan = json.loads(command("check", project(tmp_path, {"rollouts": 300}), "--json").out)
     assert plan["examples"] == {"train": 20, "val": 10, "test": 15}
-    assert plan["usd"] == pytest.approx(300 * plan["rollout"]["usd"])
+    assert plan["usd"] is None and plan["rollouts_usd"] == pytest.approx(300 * plan["rollout"]["usd"])
     # 1 USD a million input tokens, 4 for output.
     assert plan["rollout"]["usd"] == pytest.approx((plan["rollout"]["input_tokens"] + 4 * plan["rollout"]["output_tokens"]) / 1e6)
     assert plan["warnings"] == []
@@ -54,7 +55,7 @@ def test_a_limit_on_money_is_the_most_that_it_costs(tmp_path: Path, command: Com
 
 
 def test_nothing_bounds_the_cost_of_minutes(tmp_path: Path, command: Command) -> None:
-    assert "cost at most: no limit bounds it" in command("check", project(tmp_path, {"minutes": 5})).out
+    assert "cost: no limit bounds it" in command("check", project(tmp_path, {"minutes": 5})).out
 
 
 def test_an_unknown_price_is_no_zero(tmp_path: Path, command: Command) -> None:
@@ -62,7 +63,7 @@ def test_an_unknown_price_is_no_zero(tmp_path: Path, command: Command) -> None:
     config = project(tmp_path, {"rollouts": 300})
     config.write_text(yaml.safe_dump({**yaml.safe_load(config.read_text()), "models": [model]}))
     ran = command("check", config)
-    assert "cost at most: a price is unknown" in ran.out
+    assert "cost: a price is unknown" in ran.out
     assert "price unknown at most, with the seed" in ran.out
 
 
@@ -123,3 +124,18 @@ def test_warnings_are_told_before_anything_is_paid(tmp_path: Path, command: Comm
 def test_that_there_is_no_test_split_is_said_in_advance(tmp_path: Path, command: Command) -> None:
     config = write_project(tmp_path, "http://127.0.0.1:1/v1", budget={"rollouts": 300}, sizes={"train": 20, "val": 10})
     assert "examples: 20 train, 10 val, 0 test: the result will be on val, which flatters it" in command("check", config).out
+
+
+def test_check_refuses_a_budget_that_a_run_would_refuse(tmp_path: Path, command: Command) -> None:
+    """20 for two passes over val, 20 or so for two over a minibatch, 30 for the report."""
+    config = project(tmp_path, {"rollouts": 40})
+    checked = command("check", config)
+    assert checked.code == 4 and "would come before the first comparison" in checked.err
+    least = re.search(r"takes (\d+)", checked.err)
+    assert least is not None
+    assert command("check", config, "--set", f"budget.rollouts={least[1]}").code == 0
+
+
+def test_check_lets_no_name_rule_the_terminal(tmp_path: Path, command: Command) -> None:
+    ran = command("check", project(tmp_path, {"rollouts": 300}), "--set", 'models.0.model="local/\\e[31mx"')
+    assert "\\x1b[31m" in ran.out + ran.err and "\x1b" not in ran.out + ran.err

@@ -86,7 +86,7 @@ def test_front_for_other_programs(folder: Path, command: Command) -> None:
 
 
 def test_the_results_best_comes_before_the_best_so_far(folder: Path, command: Command) -> None:
-    (folder / "result.json").write_text(json.dumps({"best": {"id": GOOD}}))
+    (folder / "result.json").write_text(json.dumps({"best": {"id": GOOD}, "spent": {}}))
     assert [each["best"] for each in json.loads(command("front", folder, "--json").out)] == [True, False]
     assert command("show", folder, "best").out.startswith("bb33: made by reflection in job 2, accepted (why bb33), best, on the frontier")
 

@@ -14,6 +14,8 @@ from optimizer.config import BudgetConfig, Endpoint, ProposersConfig, SplitConfi
         {"aws_secret_access_key": "x"},
         {"vertex_credentials": "x"},
         {"apikey": "x"},
+        {"azure_ad_token": "x"},
+        {"aws_session_token": "x"},
     ],
 )
 def test_a_key_has_no_place_in_a_config(params: dict[str, object]) -> None:

@@ -29,7 +29,7 @@ from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Evaluator, TaskModel
 from optimizer.events import Event, StageStarted, Warned
 from optimizer.journal import Journal
-from optimizer.loop import Found, Search
+from optimizer.loop import Found, Rules, Search
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Proposal, Task
 from scoring.exact import Exact
@@ -92,11 +92,7 @@ def search(
         journal=journal,
         observer=lambda _: None,
         dimensions=suite.dimensions,
-        in_flight=in_flight,
-        random_seed=0,
-        max_failed_share=0.2,
-        priced=True,
-        report_share=report_share,
+        rules=Rules(in_flight=in_flight, random_seed=0, max_failed_share=0.2, priced=True, report_share=report_share),
         time_is_up=lambda: False,
     )
 

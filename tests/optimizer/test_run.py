@@ -20,8 +20,8 @@ from standin import Behaviour, Standin, write_project
 from optimizer.build import prepare
 from optimizer.configfile import load_config
 from optimizer.errors import BudgetError, ConfigError, JournalError, LockedError, ProviderError
-from optimizer.events import CellFilled, Event, JobCommitted
-from optimizer.journal import REPORT_JOB, Journal
+from optimizer.events import CellFilled, Diverged, Event, JobCommitted
+from optimizer.journal import OPENED, REPORT_JOB, Journal
 from optimizer.run import replay, run
 from optimizer.rundir import locked
 
@@ -110,14 +110,16 @@ def test_concurrency_and_latency_change_nothing(project: Path, tmp_path: Path, s
     assert but_for_time(results[0]) == but_for_time(results[1]) == but_for_time(results[2])
 
 
-def test_a_larger_budget_goes_on_where_the_run_was(project: Path, tmp_path: Path, standin: Standin) -> None:
-    small = sit(project, tmp_path / "run", "budget.rollouts=110")
-    paid = task_calls(standin)
-    large = sit(project, tmp_path / "run")
-    assert small["spent"]["rollouts"] <= 110 < large["spent"]["rollouts"] <= ROLLOUTS
-    straight = sit(project, tmp_path / "straight")
-    assert but_for_time(large) == but_for_time(straight)
-    assert task_calls(standin) > paid
+@pytest.mark.parametrize("in_flight", [1, 4])
+def test_a_larger_budget_goes_on_where_the_run_was(project: Path, tmp_path: Path, standin: Standin, in_flight: int) -> None:
+    """Nothing of the search is thrown away; what is paid twice for is a report on another best."""
+    width, watcher = f"in_flight={in_flight}", Watcher()
+    small = sit(project, tmp_path / "run", "budget.rollouts=130", width)
+    large = sit(project, tmp_path / "run", "budget.rollouts=220", width, watcher=watcher)
+    assert small["spent"]["rollouts"] <= 130 < large["spent"]["rollouts"] <= 220
+    assert not [event for event in watcher.events if isinstance(event, Diverged)]
+    assert task_calls(standin) <= large["spent"]["rollouts"] + SMALL["test"]
+    assert but_for_time(large) == but_for_time(sit(project, tmp_path / "straight", "budget.rollouts=220", width))
 
 
 def test_a_changed_config_is_another_run(project: Path, tmp_path: Path, standin: Standin) -> None:
@@ -234,7 +236,8 @@ def test_content_failures_are_scored(project: Path, tmp_path: Path, standin: Sta
 def test_the_test_split_is_opened_once_and_the_journal_says_so(project: Path, tmp_path: Path) -> None:
     result = sit(project, tmp_path / "run")
     with closing(Journal.read(tmp_path / "run")) as journal:
-        assert journal.decision(REPORT_JOB, "test opened") == {"best": result["best"]["id"], "seed": result["seed"]["id"]}
+        opened = [kind for job, kind, _ in journal.decisions() if job == REPORT_JOB and kind.startswith(OPENED)]
+        assert opened == [OPENED + result["best"]["id"]]
         splits = {row.split for c in journal.candidates() if c.outcome == "rejected" for row in journal.cells(c.id)}
     assert "test" not in splits
 
@@ -310,3 +313,11 @@ def test_ctrl_c_keeps_what_is_paid_for_and_says_how_to_go_on(project: Path, tmp_
     again.communicate()
     assert but_for_time(json.loads((tmp_path / "run/result.json").read_text())) == but_for_time(straight)
     assert standin.stats()["repeated"] == 0
+
+
+def test_a_replay_says_what_has_changed_since(project: Path, tmp_path: Path) -> None:
+    sit(project, tmp_path / "run")
+    with (project.parent / "scorer.py").open("a") as scorer:
+        scorer.write("# edited\n")
+    with pytest.raises(JournalError, match=r"has changed since \(the scorers\)"):
+        replayed(project, tmp_path / "run")

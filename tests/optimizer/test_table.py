@@ -1,7 +1,5 @@
 """The table keeps scores, failures and blanks apart."""
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 from pieces import cell, example, examples
 
 from adapters.example import Example
-from optimizer.table import Table, means, overall
+from optimizer.table import Table, means
 
 NAN = float("nan")
 TRAIN = examples(4)
@@ -100,20 +98,7 @@ def test_failures_are_counted_by_kind(table: Table) -> None:
 def test_means_are_over_what_is_there() -> None:
     values = np.array([[1.0, NAN, 0.0], [0.5, NAN, NAN]])
     assert same(means(values)[None], [[0.75, NAN, 0.0]])
-    assert overall(values) == 0.375
     assert np.isnan(means(np.empty((0, 2)))).all()
-    assert math.isnan(overall(np.full((2, 2), NAN))) and math.isnan(overall(np.empty((0, 2))))
-
-
-@given(st.lists(st.lists(st.floats(0, 1) | st.just(NAN), min_size=3, max_size=3), max_size=8))
-def test_the_overall_mean_weighs_objectives_alike(rows: list[list[float]]) -> None:
-    """However many examples each of them has."""
-    columns = [[value for value in column if not math.isnan(value)] for column in zip(*rows, strict=True)]
-    each = [math.fsum(column) / len(column) for column in columns if column]
-    expected = math.fsum(each) / len(each) if each else NAN
-    found = overall(np.array(rows).reshape(-1, 3))
-    assert found == pytest.approx(expected, nan_ok=True)
-    assert math.isnan(found) or 0 <= found <= 1
 
 
 @given(st.permutations(range(8)))
