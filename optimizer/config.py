@@ -121,7 +121,7 @@ class PromptAdapterConfig(Block):
 
 class ScoringConfig(Block):
     scorers: Annotated[list[str | dict[str, Any]], Field(min_length=1)]
-    """Each `name` (exact, answer_contains, fields, or an installed plug-in), `{name: {settings}}`, or
+    """Each `name` of a built-in scorer (docs/scoring.md lists them) or an installed plug-in, `{name: {settings}}`, or
     `{python: "file.py:function"}` / `{python: "module:attribute"}`."""
     on_error: Literal["stop", "fail_cell"] = "stop"
     """What a scorer that fails does: end the run, or leave the cell failed, as when a call fails."""
