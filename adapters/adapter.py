@@ -20,11 +20,6 @@ class Adapter(Protocol):
     An adapter holds no state between runs, so the same arguments and completions give the same traced answer.
     """
 
-    @property
-    def identity(self) -> str:
-        """A hash of the settings that decide what is sent."""
-        ...
-
     def check(self, candidate: Candidate, examples: Iterable[Example]) -> list[str]:
         """Raises AdapterError where the candidate cannot be run on one of the examples; returns warnings. Calls nothing."""
         ...

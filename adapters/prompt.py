@@ -21,7 +21,6 @@ from adapters.clients.client import (
 )
 from adapters.constraint import ConstraintError, UnfitError, checker
 from adapters.demonstrations import Demonstration, DemonstrationError, parse_demonstrations
-from adapters.digest import digest
 from adapters.example import Example
 from adapters.nearest import near, nearest
 from adapters.template import Template, TemplateError, braced, fill, placeholders
@@ -59,7 +58,6 @@ class PromptAdapter:
             self._value = checker(constraint) if constraint else _anything
         except ConstraintError as error:
             raise AdapterError(f"answer: {error}") from None
-        self.identity = digest("prompt", system or "", user, demonstrations, Request((), constraint).content)
 
     def check(self, candidate: Candidate, examples: Iterable[Example]) -> list[str]:
         """Raises AdapterError where the candidate cannot be run on one of the examples; returns warnings. Calls nothing."""

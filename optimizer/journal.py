@@ -11,7 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -305,11 +305,6 @@ class Journal:
     def _all(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         with _named(self.path):
             return self._db.execute(query, values).fetchall()
-
-
-def as_row(row: CandidateRow | CellRow) -> dict[str, Any]:
-    """For `--json`."""
-    return asdict(row)
 
 
 def _check_format(db: sqlite3.Connection, path: Path) -> None:

@@ -227,22 +227,6 @@ def test_placeholders_are_the_inputs_that_a_text_names() -> None:
     assert adapter().placeholders('{ticket} {tikcet} {{lang}} {instructions} {"a": 1}') == {"ticket", "lang"}
 
 
-def test_the_identity_is_that_of_the_settings() -> None:
-    settings = [
-        adapter(),
-        adapter(user="{ticket} "),
-        adapter(system=None),
-        adapter(system="{lang}"),
-        adapter(demonstrations="text"),
-        adapter(constraint=LABELS),
-        adapter(constraint=Labels(("other", "billing"))),
-        adapter(constraint=SCHEMA),
-    ]
-    assert len({each.identity for each in settings}) == len(settings)
-    assert adapter(system="").identity == adapter(system=None).identity
-    assert adapter(constraint=SCHEMA).identity == adapter(constraint=JsonSchema({"required": ["label"], "type": "object"})).identity
-
-
 def test_a_sound_seed_passes_without_warnings() -> None:
     candidate = Candidate({"instructions": 'Say {"label": "x"} of {ticket}', "demonstrations": SHOWN})
     assert adapter(constraint=LABELS).check(candidate, iter([ASKED])) == []

@@ -11,7 +11,7 @@ from pieces import failure
 from adapters.answer import Usage
 from adapters.clients.client import Completion, ErrorKind, ModelError
 from optimizer.errors import JournalError
-from optimizer.journal import REPORT_JOB, Journal, as_row
+from optimizer.journal import REPORT_JOB, Journal
 
 
 @pytest.fixture
@@ -172,11 +172,6 @@ def test_forgetting_what_was_derived_keeps_what_was_paid_for(journal: Journal) -
     journal.forget_derived()
     assert (journal.candidates(), journal.cells("c"), journal.decisions()) == ([], [], [])
     assert journal.call("k") and journal.score("k")
-
-
-def test_rows_have_a_form_in_json() -> None:
-    assert as_row(row("a"))["components"] == {"instructions": "text of a"}
-    assert as_row(cell(text="t"))["body"] == {"text": "t"}
 
 
 # --- whole or not at all ----------------------------------------------------------------------------------------------
