@@ -22,27 +22,27 @@ class Suite:
         """Raises ScorerConfigError for no scorers, and for two that declare the same dimension."""
         if not scorers:
             raise ScorerConfigError("there is no scorer; name at least one, for example exact")
-        self._scorers = tuple(scorers)
+        self.scorers = tuple(scorers)
         owners: dict[str, str] = {}
-        for scorer in self._scorers:
+        for scorer in self.scorers:
             for dimension in scorer.dimensions or ():
                 _check_declared(scorer.name, dimension, owners)
                 owners[dimension] = scorer.name
-        whole = all(scorer.dimensions is not None for scorer in self._scorers)
+        whole = all(scorer.dimensions is not None for scorer in self.scorers)
         self.dimensions = tuple(owners) if whole else None
-        self.version = digest([(scorer.name, scorer.version) for scorer in self._scorers])
+        self.version = digest([(scorer.name, scorer.version) for scorer in self.scorers])
 
     def requests(self, example: Example) -> list[tuple[ModelClient, Request]]:
         """All that scoring one answer to the example can ask of models."""
-        return [pair for scorer in self._scorers if isinstance(scorer, AskingScorer) for pair in scorer.requests(example)]
+        return [pair for scorer in self.scorers if isinstance(scorer, AskingScorer) for pair in scorer.requests(example)]
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
         """Raises ModelError where a scorer's model could not be asked.
 
         Raises ScorerError where a scorer does, where one raises anything else or gives a dimension that is not its own."""
-        owners = {dimension: scorer.name for scorer in self._scorers for dimension in scorer.dimensions or ()}
+        owners = {dimension: scorer.name for scorer in self.scorers for dimension in scorer.dimensions or ()}
         parts: list[tuple[str, Score]] = []
-        for scorer in self._scorers:
+        for scorer in self.scorers:
             score = await _scored(scorer, example, answer)
             for dimension in score.values if scorer.dimensions is None else ():
                 if dimension in owners:

@@ -1,5 +1,6 @@
 """`check CONFIG`: everything that can be found wrong without a call, and what a run can cost."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import typer
@@ -8,10 +9,12 @@ from optimizer.cli.options import AsJson, ConfigFile, Overrides, emit
 
 if TYPE_CHECKING:
     from optimizer.plan import Plan
+    from optimizer.trial import Trial
 
 
 def command(config: ConfigFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
     """Check a config with its data, templates, scorers and models, and say what the run will cost at most."""
+    import asyncio
     from dataclasses import asdict
 
     from optimizer.build import prepare
@@ -19,6 +22,7 @@ def command(config: ConfigFile, overrides: Overrides = None, as_json: AsJson = F
     from optimizer.errors import BudgetError
     from optimizer.plan import plan
     from optimizer.report.words import visible
+    from optimizer.trial import try_scorers
 
     loaded = load_config(config, overrides or ())
     with loaded.placing():
@@ -29,13 +33,22 @@ def command(config: ConfigFile, overrides: Overrides = None, as_json: AsJson = F
             f"the limit on rollouts would come before the first comparison, which takes {found.least}. Raise budget.rollouts to that at "
             "least, or use fewer examples."
         )
+    trials = asyncio.run(try_scorers(prepared))
     for warning in prepared.warnings:
         typer.echo(visible(f"warning: {warning}"), err=True)
     if as_json:
-        emit({**asdict(found), "usd": found.usd, "rollouts_usd": found.rollouts_usd, "warnings": list(prepared.warnings)})
+        emit(
+            {
+                **asdict(found),
+                "usd": found.usd,
+                "rollouts_usd": found.rollouts_usd,
+                "scorers": [asdict(each) for each in trials],
+                "warnings": list(prepared.warnings),
+            }
+        )
         return
     models = ", ".join(f"{model.id} ({model.model})" for model in loaded.config.models)
-    typer.echo("\n".join(map(visible, (f"{config}: no mistakes found", f"models: {models}", *_spelled(found)))))
+    typer.echo("\n".join(map(visible, (f"{config}: no mistakes found", f"models: {models}", *_spelled(found), *map(_tried, trials)))))
 
 
 def _spelled(plan: "Plan") -> list[str]:
@@ -59,3 +72,17 @@ def _spelled(plan: "Plan") -> list[str]:
         f"a rollout: {count(tokens, 'token')} and {money(plan.rollout.usd)} at most, with the seed",
         cost,
     ]
+
+
+def _tried(trial: "Trial") -> str:
+    from optimizer.report.words import points
+
+    def spelled(values: Mapping[str, float]) -> str:
+        return ", ".join(f"{dimension} {points(value)}" for dimension, value in values.items()) or "nothing"
+
+    right = "" if trial.expected is None else f"{spelled(trial.expected)} for the expected answer, "
+    unsteady = "" if trial.repeatable else "; it does not say the same twice"
+    return (
+        f"scorer {trial.scorer} on example {trial.example}: {right}{spelled(trial.empty)} for an empty one, "
+        f"in {1000 * trial.seconds:.1f} ms{unsteady}"
+    )

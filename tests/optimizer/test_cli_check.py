@@ -139,3 +139,43 @@ def test_check_refuses_a_budget_that_a_run_would_refuse(tmp_path: Path, command:
 def test_check_lets_no_name_rule_the_terminal(tmp_path: Path, command: Command) -> None:
     ran = command("check", project(tmp_path, {"rollouts": 300}), "--set", 'models.0.model="local/\\e[31mx"')
     assert "\\x1b[31m" in ran.out + ran.err and "\x1b" not in ran.out + ran.err
+
+
+SCORERS = """
+import itertools
+
+count = itertools.count()
+
+def steady(example, answer):
+    return {"steady": bool(answer.text), "brief": 1.0}
+
+def moody(example, answer):
+    return next(count) % 7 / 10
+
+def broken(example, answer):
+    return 1 / len(answer.text)
+"""
+
+
+def with_scorers(folder: Path, *names: str) -> Path:
+    config = project(folder, {"rollouts": 300})
+    (folder / "mine.py").write_text(SCORERS)
+    scoring = {"scorers": [{"python": f"mine.py:{name}"} for name in names]}
+    config.write_text(yaml.safe_dump({**yaml.safe_load(config.read_text()), "scoring": scoring}))
+    return config
+
+
+def test_check_tries_the_scorers(tmp_path: Path, command: Command) -> None:
+    plan = json.loads(command("check", with_scorers(tmp_path, "steady", "moody"), "--json").out)
+    steady, moody = plan["scorers"][0], plan["scorers"][2]
+    assert len(plan["scorers"]) == 4, "two scorers on two examples"
+    assert (steady["expected"], steady["empty"]) == ({"steady": 1.0, "brief": 1.0}, {"steady": 0.0, "brief": 1.0})
+    assert steady["repeatable"] and not moody["repeatable"]
+    told = command("check", with_scorers(tmp_path, "moody")).out
+    assert "scorer moody on example" in told and "it does not say the same twice" in told
+
+
+def test_check_finds_a_scorer_that_cannot_score_silence(tmp_path: Path, command: Command) -> None:
+    checked = command("check", with_scorers(tmp_path, "broken"))
+    assert checked.code == 2
+    assert "scorer 'broken', example " in checked.err and "ZeroDivisionError" in checked.err and "mine.py, line 13" in checked.err

@@ -1,0 +1,69 @@
+"""A trial of the scorers, before anything is paid for: what they make of the expected answer and of an empty one."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from adapters.answer import Usage
+from adapters.clients.client import Capabilities, Completion, Request
+from adapters.demonstrations import demonstration_of
+from adapters.digest import Json
+from adapters.example import Example
+from optimizer.build import Prepared
+from scoring.scorer import AskingScorer, Scorer
+from scoring.suite import Suite
+
+EXAMPLES = 2
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One scorer on one example. `expected` and `empty`: its values for these answers; None where the example has no expected answer.
+    `seconds`: for one answer. `repeatable`: whether it said the same twice."""
+
+    scorer: str
+    example: str
+    expected: Mapping[str, float] | None
+    empty: Mapping[str, float]
+    seconds: float
+    repeatable: bool
+
+
+async def try_scorers(prepared: Prepared) -> list[Trial]:
+    """Every scorer that asks no model, on the first train examples. Raises ScorerError where one fails."""
+    scorers = [scorer for scorer in prepared.suite.scorers if not isinstance(scorer, AskingScorer)]
+    return [await _try(scorer, example, prepared) for scorer in scorers for example in prepared.data.train[:EXAMPLES]]
+
+
+async def _try(scorer: Scorer, example: Example, prepared: Prepared) -> Trial:
+    alone, right = Suite([scorer]), demonstration_of(example)  # in a suite, whatever it raises is told with its line
+    empty = await prepared.adapter.run(prepared.seed, example, _Says(""))
+    start = time.perf_counter()
+    first = await alone.score(example, empty)
+    seconds = time.perf_counter() - start
+    repeatable = first == await alone.score(example, empty)
+    values = None
+    if right is not None:
+        answer = await prepared.adapter.run(prepared.seed, example, _Says(right.answer))
+        values = (await alone.score(example, answer)).values
+    return Trial(scorer.name, example.id, values, first.values, seconds, repeatable)
+
+
+class _Says:
+    """A model client that calls nobody and always says the same: so the answer is read as the adapter reads a model's."""
+
+    model = "nobody"
+    identity: Mapping[str, Json] = {"model": "nobody"}
+    capabilities = Capabilities()
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def ceiling(self, request: Request) -> Usage:  # noqa: ARG002
+        return Usage()
+
+    async def complete(self, request: Request) -> Completion:  # noqa: ARG002
+        return Completion(self._text, "stop", Usage(), 0.0)
+
+    async def close(self) -> None:
+        """There is nothing to close."""
