@@ -1,5 +1,6 @@
 """From a config to live objects: everything that can be found wrong without a call is found wrong here."""
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Pr
     everything = [row.example for row in rows]
     with _at("adapter"):
         adapter = _adapter(config.adapter, rows)
-        warnings = [*splits.notes, *adapter.check(seed, everything)]
+        warnings = [*splits.notes, *adapter.check(seed, everything), *_missing_keys(config)]
     clients = Clients(config.concurrency, on_retry)
     suite = Suite([_scorer(index, spec, folder, clients) for index, spec in enumerate(config.scoring.scorers)])
     models = [
@@ -172,6 +173,13 @@ def _proposers(config: Config, clients: Clients, guards: Guards, data: SearchDat
             )
         proposers.append(Demos(data.train, demos.max, demos.minibatch))
     return proposers
+
+
+def _missing_keys(config: Config) -> list[str]:
+    """A warning only: a config may be checked where its keys are not."""
+    endpoints = [*config.models, *filter(None, [config.proposers.reflection])]
+    names = dict.fromkeys(endpoint.api_key_env for endpoint in endpoints if endpoint.api_key_env is not None)
+    return [f"the environment variable {name} is not set, and a run needs the key in it" for name in names if not os.environ.get(name)]
 
 
 def _check_prices(clients: Clients) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.answer import Usage
-from optimizer.budget import Ledger
+from optimizer.budget import Claim, Ledger, Used
 from optimizer.build import Prepared
 from optimizer.configfile import resolved
 from optimizer.desk import Desk
@@ -18,6 +18,7 @@ from optimizer.journal import Journal
 from optimizer.loop import Rules, Search
 from optimizer.report.result import Report
 from optimizer.rundir import (
+    MANIFEST,
     RESULT,
     different,
     holds_another_run,
@@ -43,6 +44,8 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
         with closing(Journal.write(out)) as journal:
             if another:
                 journal.forget_derived()  # before the new manifest: a kill between the two must not leave decisions of another run
+            elif (out / MANIFEST).exists() and read_manifest(out)["config"].get("budget") != config["budget"]:
+                journal.write_off_report()
             write_manifest(out, new)
             journal.sit_down()
             result = await _derive(prepared, journal, observer, replay=False)
@@ -100,12 +103,15 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     evaluator = Evaluator(
         prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, filled, config.scoring.on_error
     )
+    paid, met = journal.written_off()
+    ledger.settle(ledger.hold(Claim()), [Used(len(met), paid, len(paid))])
+    report_cells = 2 * len(prepared.test) * len(prepared.models) - sum(who == prepared.seed.id for who, _, _ in met)
     rules = Rules(
         in_flight=config.in_flight,
         random_seed=config.random_seed,
         max_failed_share=config.failures.max_share,
         priced=priced,
-        report_share=2 * len(prepared.test) / len(prepared.data.val),
+        report_share=report_cells / (len(prepared.data.val) * len(prepared.models)),
     )
     search = Search(
         prepared.seed,
@@ -124,7 +130,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     try:
         found = await search.run()
         report = Report(evaluator, ledger, journal, observer, random_seed=config.random_seed, max_failed_share=config.failures.max_share)
-        result = await report.make(found, prepared.test, prepared.data.val, data=prepared.hashes["examples"], priced=priced)
+        result = await report.make(found, prepared.test, prepared.data.val, data=prepared.hashes["examples"], met=met, priced=priced)
         result["spent"]["seconds"] = round(journal.seconds(), 1)
         return result
     finally:

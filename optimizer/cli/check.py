@@ -68,7 +68,7 @@ def _spelled(plan: "Plan") -> list[str]:
     return [
         f"examples: {', '.join(f'{n} {split}' for split, n in plan.examples.items())}{unsealed}",
         f"limits: {limits}",
-        f"rollouts: {plan.seed} for the seed, {plan.report} for the report, the rest for the search",
+        f"rollouts: {plan.seed} for the seed, {plan.report} for the report, the rest for the search; {plan.least} to compare anything",
         f"a rollout: {count(tokens, 'token')} and {money(plan.rollout.usd)} at most, with the seed",
         cost,
     ]

@@ -1,8 +1,8 @@
 """The report: the seed and the best candidate meet the sealed test split, and what came of it becomes `result.json`."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Sequence, Set
+from dataclasses import asdict, replace
 from typing import Any
 
 from adapters.candidate import Candidate
@@ -30,10 +30,12 @@ class Report:
         self._evaluator, self._ledger, self._journal, self._observer = evaluator, ledger, journal, observer
         self._random_seed, self._max_failed_share = random_seed, max_failed_share
 
-    async def make(self, found: Found, test: SealedTest, val: Sequence[Example], *, data: str, priced: bool) -> dict[str, Any]:
+    async def make(
+        self, found: Found, test: SealedTest, val: Sequence[Example], *, data: str, met: Set[tuple[str, str, str]], priced: bool
+    ) -> dict[str, Any]:
         """The result, but for the seconds. Without a test split it is made on val, where the best was selected.
 
-        `data`: the hash of all examples, by which looks at the same test split are known.
+        `data`: the hash of all examples, by which looks at the same test split are known. `met`: cells of former reports, booked already.
 
         Raises ProviderError when too many of its cells failed; they are tried again when the run goes on."""
         if len(test) == 0:
@@ -51,28 +53,36 @@ class Report:
         table = Table(examples, found.table.models, found.table.dimensions)
         candidates = list(dict.fromkeys((found.seed, found.best)))
         self._observer(StageStarted("report", len(candidates) * len(examples) * len(found.table.models)))
-        met, step = 0, CHUNK if priced else len(examples)
-        while met < len(examples) and step > 0:
-            if await self._meet(candidates, examples[met : met + step], table, priced=priced):
-                met += step
+        done, step = 0, CHUNK if priced else len(examples)
+        while done < len(examples) and step > 0:
+            if await self._meet(candidates, examples[done : done + step], table, met, priced=priced):
+                done += step
             else:
                 step //= 2
-        if met < len(examples):
-            self._observer(Warned(f"the budget ended the report after {met} of {len(examples)} test examples"))
+        if done < len(examples):
+            self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} test examples"))
         check_failures(table, self._max_failed_share)
         self._journal.decide(REPORT_JOB, "commit", note)
         return self._result(found, "test", examples, table)
 
-    async def _meet(self, candidates: Sequence[Candidate], examples: Sequence[Example], table: Table, *, priced: bool) -> bool:
-        claim = sum((self._evaluator.claim(candidate, examples, priced) for candidate in candidates), Claim())
+    async def _meet(
+        self, candidates: Sequence[Candidate], examples: Sequence[Example], table: Table, met: Set[tuple[str, str, str]], *, priced: bool
+    ) -> bool:
+        """Whether the budget allowed it."""
+        claim = sum((self._evaluator.claim(candidate, self._unmet(candidate, examples, met), priced) for candidate in candidates), Claim())
         if self._ledger.refusal(claim) is not None:
             return False
         ticket = self._ledger.hold(claim)
         cells = [cell for row in await together(self._evaluator.fill(c, examples, REPORT_JOB) for c in candidates) for cell in row]
-        self._ledger.settle(ticket, [cell.used for cell in table.add(cells)])
+        booked = [replace(cell.used, cells=0, uses=0) if cell.key in met else cell.used for cell in table.add(cells)]
+        self._ledger.settle(ticket, booked)
         with self._journal.together():
             self._journal.add_cells([cell.row("test") for cell in cells])
         return True
+
+    def _unmet(self, candidate: Candidate, examples: Sequence[Example], met: Set[tuple[str, str, str]]) -> list[Example]:
+        models = [model.id for model in self._evaluator.models]
+        return [example for example in examples if any((candidate.id, example.id, model) not in met for model in models)]
 
     def _result(self, found: Found, split: str, examples: Sequence[Example], table: Table) -> dict[str, Any]:
         seed, best = table.values(found.seed.id, examples), table.values(found.best.id, examples)

@@ -20,7 +20,7 @@ SIZES = {"train": 20, "val": 10, "test": 15}
 
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
-    monkeypatch.delenv("STANDIN_KEY", raising=False)
+    monkeypatch.setenv("STANDIN_KEY", "no key that anybody knows")
     return commander(capsys, monkeypatch)
 
 
@@ -28,7 +28,7 @@ def project(folder: Path, budget: dict[str, float], **changes: Any) -> Path:
     return write_project(folder, "http://127.0.0.1:1/v1", budget=budget, sizes=SIZES, models=("a", "b"), **changes)
 
 
-def test_check_tells_what_a_run_will_cost_without_a_key_or_a_call(tmp_path: Path, command: Command) -> None:
+def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command: Command) -> None:
     config = project(tmp_path, {"rollouts": 300})
     ran = command("check", config)
     assert (ran.code, ran.err) == (0, "")
@@ -37,7 +37,7 @@ def test_check_tells_what_a_run_will_cost_without_a_key_or_a_call(tmp_path: Path
     assert told["models"] == "a (openai/parcel-a), b (openai/parcel-b)"
     assert told["examples"] == "20 train, 10 val, 15 test"
     assert told["limits"] == "300 rollouts"
-    assert told["rollouts"] == "20 for the seed, 60 for the report, the rest for the search"
+    assert told["rollouts"] == "20 for the seed, 60 for the report, the rest for the search; 120 to compare anything"
     assert told["a rollout"].endswith("at most, with the seed")
 
 
@@ -179,3 +179,9 @@ def test_check_finds_a_scorer_that_cannot_score_silence(tmp_path: Path, command:
     checked = command("check", with_scorers(tmp_path, "broken"))
     assert checked.code == 2
     assert "scorer 'broken', example " in checked.err and "ZeroDivisionError" in checked.err and "mine.py, line 13" in checked.err
+
+
+def test_check_warns_of_a_key_that_is_not_there(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("STANDIN_KEY")
+    ran = command("check", project(tmp_path, {"rollouts": 300}))
+    assert (ran.code, ran.err) == (0, "warning: the environment variable STANDIN_KEY is not set, and a run needs the key in it\n")

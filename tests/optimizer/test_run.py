@@ -112,14 +112,18 @@ def test_concurrency_and_latency_change_nothing(project: Path, tmp_path: Path, s
 
 @pytest.mark.parametrize("in_flight", [1, 4])
 def test_a_larger_budget_goes_on_where_the_run_was(project: Path, tmp_path: Path, standin: Standin, in_flight: int) -> None:
-    """Nothing of the search is thrown away; what is paid twice for is a report on another best."""
+    """Nothing of the search is thrown away, and the limit counts all that was ever paid for."""
     width, watcher = f"in_flight={in_flight}", Watcher()
     small = sit(project, tmp_path / "run", "budget.rollouts=130", width)
     large = sit(project, tmp_path / "run", "budget.rollouts=220", width, watcher=watcher)
     assert small["spent"]["rollouts"] <= 130 < large["spent"]["rollouts"] <= 220
     assert not [event for event in watcher.events if isinstance(event, Diverged)]
-    assert task_calls(standin) <= large["spent"]["rollouts"] + SMALL["test"]
-    assert but_for_time(large) == but_for_time(sit(project, tmp_path / "straight", "budget.rollouts=220", width))
+    assert task_calls(standin) == large["spent"]["rollouts"] <= 220, "a former report stays spent"
+    assert sum(standin.stats()["calls"].values()) == large["spent"]["calls"]
+    for concurrency in ("concurrency=16", "concurrency=5"):
+        again = sit(project, tmp_path / "run", "budget.rollouts=220", width, concurrency)
+        assert but_for_time(again) == but_for_time(large)
+    assert replayed(project, tmp_path / "run", "budget.rollouts=220", width) == []
 
 
 def test_a_changed_config_is_another_run(project: Path, tmp_path: Path, standin: Standin) -> None:
