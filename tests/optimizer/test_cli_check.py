@@ -37,7 +37,7 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
     assert told["models"] == "a (openai/parcel-a), b (openai/parcel-b)"
     assert told["examples"] == "20 train, 10 val, 15 test"
     assert told["limits"] == "300 rollouts"
-    assert told["rollouts"] == "20 for the seed, 60 for the report, the rest for the search; 120 to compare anything"
+    assert told["rollouts"] == "20 for the seed, 60 for the report, the rest for the search; 140 to compare anything"
     assert told["a rollout"].endswith("at most, with the seed")
 
 
