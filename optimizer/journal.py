@@ -59,7 +59,7 @@ CREATE TABLE sittings (id INTEGER PRIMARY KEY, started REAL NOT NULL, seconds RE
 
 @dataclass(frozen=True)
 class CandidateRow:
-    """`outcome`: `seed`, `accepted` (in the pool) or `rejected`."""
+    """`born`: the job that made it, 0 for the seed. `outcome`: `seed`, `accepted` (in the pool) or `rejected`."""
 
     id: str
     components: Mapping[str, str]

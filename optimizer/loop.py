@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from adapters.answer import Usage
 from adapters.candidate import Candidate
 from adapters.clients.client import ModelClient, ModelError
-from adapters.digest import canonical, digest
+from adapters.digest import digest
 from adapters.example import Example
 from adapters.split import SearchData
 from optimizer.accept import accept
-from optimizer.budget import Claim, Ledger
+from optimizer.budget import Claim, Ledger, Used
 from optimizer.desk import Desk, Line
 from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Cell, Evaluator
@@ -29,7 +30,7 @@ from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageSta
 from optimizer.journal import CandidateRow, Journal
 from optimizer.minibatch import minibatch
 from optimizer.pool import Member, Pool
-from optimizer.propose.demos import shown_by
+from optimizer.propose.demos import unshown
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import NO_PROPOSAL, Attempt, Proposal, Proposer, Task
 from optimizer.table import Table
@@ -175,7 +176,8 @@ class Search:
         cells = await self._evaluator.fill(self._seed, val, SEED_JOB)
         dimensions = self._dimensions or list(dict.fromkeys(d for c in cells if c.score for d in c.score.values))
         self._table.fix(dimensions)
-        self._ledger.settle(ticket, [cell.used for cell in self._table.add(cells)])
+        used = [cell.used for cell in self._table.add(cells)]
+        self._ledger.settle(ticket, used)
         check_failures(self._table, self._rules.max_failed_share)
         if math.isnan(self._pool.overall(self._seed)):
             raise PlacedError("scoring.scorers", "no scorer gave the seed a value on any val example, so nothing can be compared")
@@ -184,14 +186,7 @@ class Search:
             self._journal.add_cells([cell.row("val") for cell in cells])
             self._record(SEED_JOB, {"candidate": self._seed.id, "objectives": self._pool.objectives(self._seed)})
         self._ledger.settle(report, ())
-        return self._ledger.hold(self._shown(claim).times(self._rules.report_share))
-
-    def _shown(self, claim: Claim) -> Claim:
-        """What the seed's cells have shown that as many cells take, in place of the most that they could take."""
-        spent = self._ledger.spent()
-        tokens = min(claim.tokens, round((spent.input_tokens + spent.output_tokens) * MARGIN))
-        usd = claim.usd if spent.usd is None else min(claim.usd, spent.usd * MARGIN)
-        return Claim(claim.rollouts, claim.calls, tokens, usd)
+        return self._ledger.hold(_shown(claim, used).times(self._rules.report_share))
 
     # --- a job's start --------------------------------------------------------------------------------------------
 
@@ -204,8 +199,7 @@ class Search:
         proposer = self._proposers[index % len(self._proposers)]
         rng = np.random.default_rng(int(digest(self._rules.random_seed, "parent", index), 16))
         parent = self._pool.parent(rng)
-        shown = {canonical(demonstration.inputs) for demonstration in shown_by(parent.candidate)}
-        train = [example for example in self._data.train if canonical(example.inputs) not in shown]
+        train = unshown(parent.candidate, self._data.train)
         stream = random.Random(f"{self._rules.random_seed}/minibatch/{index}")
         batch = minibatch(parent.candidate.id, train, proposer.minibatch, self._table, stream)
         missing = [example for example in batch if not self._table.knows(parent.candidate.id, example)]
@@ -325,6 +319,15 @@ class Search:
                 spent=self._ledger.spent(self._journal.seconds()),
             )
         )
+
+
+def _shown(claim: Claim, used: Sequence[Used]) -> Claim:
+    """What the seed's cells have shown that as many cells take, in place of the most that they could take."""
+    calls = {key: usage for each in used for key, usage in each.calls.items()}
+    total = sum(calls.values(), Usage())
+    tokens = min(claim.tokens, round((total.input_tokens + total.output_tokens) * MARGIN))
+    usd = claim.usd if total.usd is None else min(claim.usd, total.usd * MARGIN)
+    return Claim(claim.rollouts, claim.calls, tokens, usd)
 
 
 def check_failures(table: Table, most: float) -> None:

@@ -72,13 +72,10 @@ async def replay(prepared: Prepared, out: Path) -> list[str]:
             told.append(event.message)
 
     with tempfile.TemporaryDirectory() as folder:
-        with closing(Journal.read(out)) as recorded_journal:
-            recorded_journal.copy_to(Path(folder))
-        journal = Journal.write(Path(folder))
-        try:
+        with closing(Journal.read(out)) as journal:
+            journal.copy_to(Path(folder))
+        with closing(Journal.write(Path(folder))) as journal:
             result = await _derive(prepared, journal, listen, replay=True)
-        finally:
-            journal.close()
     for each in (result, recorded):
         each["spent"].pop("seconds", None)
     return told + [f"{RESULT}: {name} differs" for name in recorded if recorded[name] != result.get(name)]
@@ -89,7 +86,6 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     config = prepared.config
     meter = Meter(journal.seconds())
     ledger, desk = Ledger(config.budget), Desk(journal, meter.used, replay=replay)
-    priced = config.budget.tokens is not None or config.budget.usd is not None
 
     def filled(cell: Cell) -> None:
         observer(CellFilled(meter.filled(cell), cell.failed))
@@ -110,7 +106,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         in_flight=config.in_flight,
         random_seed=config.random_seed,
         max_failed_share=config.failures.max_share,
-        priced=priced,
+        priced=config.budget.tokens is not None or config.budget.usd is not None,
         report_share=report_cells / (len(prepared.data.val) * len(prepared.models)),
     )
     search = Search(
@@ -129,8 +125,8 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     )
     try:
         found = await search.run()
-        report = Report(evaluator, ledger, journal, observer, random_seed=config.random_seed, max_failed_share=config.failures.max_share)
-        result = await report.make(found, prepared.test, prepared.data.val, data=prepared.hashes["examples"], met=met, priced=priced)
+        report = Report(rules, evaluator, ledger, journal, observer)
+        result = await report.make(found, prepared.test, prepared.data.val, data=prepared.hashes["examples"], met=met)
         result["spent"]["seconds"] = round(journal.seconds(), 1)
         return result
     finally:

@@ -8,21 +8,15 @@ from shlex import quote
 
 from adapters.nearest import nearest
 from optimizer.errors import ConfigError, JournalError
-from optimizer.journal import REPORT_JOB, CellRow, Journal
+from optimizer.journal import REPORT_JOB, CandidateRow, CellRow, Journal
 from optimizer.rundir import RESULT, read_result
 from scoring.pareto import pareto_front
 
 
 @dataclass(frozen=True)
-class Listed:
-    """`born`: the job that made it, 0 for the seed; `reason`: of its outcome; `objectives`: means on val, none where it was rejected."""
+class Listed(CandidateRow):
+    """`reason`: of its outcome; `objectives`: levels on val, none where it was rejected."""
 
-    id: str
-    components: Mapping[str, str]
-    parents: Sequence[str]
-    proposer: str
-    born: int
-    outcome: str
     reason: str
     objectives: Mapping[str, float]
     on_frontier: bool

@@ -94,6 +94,12 @@ class Demos:
         return move, after
 
 
+def unshown(candidate: Candidate, examples: Sequence[Example]) -> list[Example]:
+    """Those of the examples that the candidate does not demonstrate: on the others it would be told the answer."""
+    shown = {_identity(demonstration.inputs) for demonstration in shown_by(candidate)}
+    return [example for example in examples if _identity(example.inputs) not in shown] if shown else list(examples)
+
+
 def _identity(inputs: Mapping[str, Any]) -> str:
     """Examples with the same inputs are the same to a model, whatever their ids."""
     return canonical(plain(dict(inputs)))

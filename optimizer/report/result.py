@@ -13,9 +13,9 @@ from optimizer.concurrent import together
 from optimizer.evaluate import Evaluator
 from optimizer.events import Observer, StageStarted, Warned
 from optimizer.journal import OPENED, REPORT_JOB, Journal
-from optimizer.loop import Found, check_failures
+from optimizer.loop import Found, Rules, check_failures
 from optimizer.table import Table
-from scoring.improvement import Difference, overall_difference, paired_difference, verdict
+from scoring.improvement import overall_difference, paired_difference, verdict
 
 CHUNK = 8
 """Test examples at a time, where a limit on tokens or money may end the report early: both sides meet the same examples."""
@@ -24,14 +24,12 @@ CHUNK = 8
 class Report:
     """Opens the test split once, after the search, and says so in the journal."""
 
-    def __init__(
-        self, evaluator: Evaluator, ledger: Ledger, journal: Journal, observer: Observer, *, random_seed: int, max_failed_share: float
-    ) -> None:
-        self._evaluator, self._ledger, self._journal, self._observer = evaluator, ledger, journal, observer
-        self._random_seed, self._max_failed_share = random_seed, max_failed_share
+    def __init__(self, rules: Rules, evaluator: Evaluator, ledger: Ledger, journal: Journal, observer: Observer) -> None:
+        self._rules, self._evaluator = rules, evaluator
+        self._ledger, self._journal, self._observer = ledger, journal, observer
 
     async def make(
-        self, found: Found, test: SealedTest, val: Sequence[Example], *, data: str, met: Set[tuple[str, str, str]], priced: bool
+        self, found: Found, test: SealedTest, val: Sequence[Example], *, data: str, met: Set[tuple[str, str, str]]
     ) -> dict[str, Any]:
         """The result, but for the seconds. Without a test split it is made on val, where the best was selected.
 
@@ -53,23 +51,24 @@ class Report:
         table = Table(examples, found.table.models, found.table.dimensions)
         candidates = list(dict.fromkeys((found.seed, found.best)))
         self._observer(StageStarted("report", len(candidates) * len(examples) * len(found.table.models)))
-        done, step = 0, CHUNK if priced else len(examples)
+        done, step = 0, CHUNK if self._rules.priced else len(examples)
         while done < len(examples) and step > 0:
-            if await self._meet(candidates, examples[done : done + step], table, met, priced=priced):
+            if await self._meet(candidates, examples[done : done + step], table, met):
                 done += step
             else:
                 step //= 2
         if done < len(examples):
             self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} test examples"))
-        check_failures(table, self._max_failed_share)
+        check_failures(table, self._rules.max_failed_share)
         self._journal.decide(REPORT_JOB, "commit", note)
         return self._result(found, "test", examples, table)
 
     async def _meet(
-        self, candidates: Sequence[Candidate], examples: Sequence[Example], table: Table, met: Set[tuple[str, str, str]], *, priced: bool
+        self, candidates: Sequence[Candidate], examples: Sequence[Example], table: Table, met: Set[tuple[str, str, str]]
     ) -> bool:
         """Whether the budget allowed it."""
-        claim = sum((self._evaluator.claim(candidate, self._unmet(candidate, examples, met), priced) for candidate in candidates), Claim())
+        claims = (self._evaluator.claim(each, self._unmet(each, examples, met), self._rules.priced) for each in candidates)
+        claim = sum(claims, Claim())
         if self._ledger.refusal(claim) is not None:
             return False
         ticket = self._ledger.hold(claim)
@@ -87,19 +86,19 @@ class Report:
     def _result(self, found: Found, split: str, examples: Sequence[Example], table: Table) -> dict[str, Any]:
         seed, best = table.values(found.seed.id, examples), table.values(found.best.id, examples)
         groups = [example.group for example in examples]
-        overall = overall_difference(seed, best, groups, rng_seed=self._random_seed)
+        overall = overall_difference(seed, best, groups, rng_seed=self._rules.random_seed)
         objectives = {
-            name: _fields(paired_difference(seed[:, k], best[:, k], groups, rng_seed=self._random_seed))
+            name: asdict(paired_difference(seed[:, k], best[:, k], groups, rng_seed=self._rules.random_seed))
             for k, name in enumerate(table.objectives)
         }
-        failed = sum((each.counts()[1] for each in {id(t): t for t in (found.table, table)}.values()), Counter[str]())
+        failed = sum((each.counts()[1] for each in {found.table, table}), Counter[str]())
         return {
             "verdict": verdict(overall),
             "split": split,
             "stopped_by": found.stopped_by,
             "seed": _spelled(found.seed),
             "best": _spelled(found.best),
-            "overall": _fields(overall),
+            "overall": asdict(overall),
             "objectives": objectives,
             "frontier": [{**_spelled(c), "objectives": dict(objectives)} for c, objectives in found.frontier],
             "spent": asdict(self._ledger.spent()),
@@ -109,7 +108,3 @@ class Report:
 
 def _spelled(candidate: Candidate) -> dict[str, Any]:
     return {"id": candidate.id, "components": dict(candidate.components)}
-
-
-def _fields(difference: Difference) -> dict[str, Any]:
-    return asdict(difference)

@@ -21,7 +21,7 @@ from adapters.clients.client import Completion, Request
 from adapters.example import Example
 from adapters.prompt import PromptAdapter
 from adapters.split import SearchData
-from optimizer.budget import Claim, Ledger
+from optimizer.budget import Claim, Ledger, Used
 from optimizer.cli.reading import read_run
 from optimizer.config import BudgetConfig
 from optimizer.desk import Desk
@@ -220,3 +220,22 @@ async def test_a_shut_door_lets_nobody_through_and_nobody_wait() -> None:
     await asyncio.wait(calls)
     assert through == ["a"]
     assert [each.cancelled() for each in calls] == [False, True, True]
+
+
+async def test_what_was_spent_before_is_not_taken_for_what_the_seed_takes(journal: Journal) -> None:
+    """A former report's usage stands in the ledger from the start; the next report's share follows the seed's cells alone."""
+    held: list[list[float]] = []
+    for number, before in enumerate((0, 100_000)):
+        ledger = Ledger(BudgetConfig(tokens=1_000_000))
+        ledger.settle(ledger.hold(Claim()), [Used(1, {"a call of a former report": Usage(before, 0, 0.0)}, 1)])
+        seeker = search(journal, model=Model(says, name=f"m{number}"), ledger=ledger, report_share=1.0)
+        seen: list[float] = []
+        held.append(seen)
+
+        def look(event: object, ledger: Ledger = ledger, seen: list[float] = seen) -> None:
+            if event == StageStarted("search", None):
+                seen.append(ledger.wanted(Claim()).tokens)
+
+        seeker._observer = look
+        await seeker.run()
+    assert held[1][0] - held[0][0] == 100_000
