@@ -4,24 +4,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from adapters.answer import TracedAnswer
-from adapters.clients.client import Completion, JsonSchema, Message, ModelClient, Request
-from adapters.constraint import Check, UnfitError, checker
-from adapters.digest import Json, canonical, digest
+from adapters.clients.client import JsonSchema, Message, ModelClient, Request
+from adapters.digest import Json, canonical
 from adapters.example import Example
+from scoring.asking import Asking, ReplyError, closed, cut, cuts, marked, most
 from scoring.traits import Judged, Reading, TraitError
 
 PROMPT_VERSION = 1
 """To be raised with every change of what is asked, so that reports can tell judgements apart."""
-
-MOST_REPLY_BYTES, MOST_PROBLEM_BYTES = 2_000, 500
-"""Of an unreadable reply, and of what is wrong with it, when the judge is asked again."""
-
-CUT = "\n[… {left_out} bytes are left out here …]\n"
-ROOM_FOR_CUT = 64
-"""Bytes that CUT takes at most."""
 
 LONGEST_REASON = 300
 """Characters that are kept of a judge's reason."""
@@ -38,8 +31,6 @@ Traits:
 Reply with one JSON object and nothing else. For each trait give first the reason, in one short sentence, then the rest. It has to fit \
 this JSON schema:
 {schema}"""
-
-COMPLAINT = "That cannot be read: {problem}. Reply again, with the one JSON object and nothing else."
 
 Vote: TypeAlias = Mapping[str, Reading | TraitError]
 """What one asking has brought: trait → what the judge said of it, or why there is nothing to go by."""
@@ -67,41 +58,18 @@ class Judge:
     def requests(self, example: Example) -> list[tuple[ModelClient, Request]]:
         """All that `ask` can send, at its largest."""
         first = self._request(example, "x" * self.max_bytes)
-        again = _again(first, "x" * MOST_REPLY_BYTES, "x" * MOST_PROBLEM_BYTES)
-        return [(self.client, self._for_vote(request, number)) for number in range(self.votes) for request in (first, again)]
+        return [(self.client, request) for number in range(self.votes) for request in most(self._for_vote(first, number))]
 
     def cuts(self, answer: TracedAnswer) -> bool:
         """Whether the judge sees less than the whole answer."""
-        return len(answer.text.encode("utf-8", "replace")) > self.max_bytes
+        return cuts(answer.text, self.max_bytes)
 
     async def _vote(self, request: Request, example: Example) -> Vote:
-        said, problem = self._said(completion := await self._complete(request))
-        if said is None:
-            said, problem = self._said(await self._complete(_again(request, completion.text, problem)))
-        if said is None:
-            return dict.fromkeys((trait.name for trait in self.traits), TraitError(f"the judge's reply cannot be read: {problem}"))
-        return {trait.name: _reading(trait, said.get(key), example) for key, trait in self._keys.items()}
-
-    async def _complete(self, request: Request) -> Completion:
-        """The format stands in the prompt, and the client is given it only where it can enforce it."""
-        enforced = self.client.capabilities.json_schema
-        return await self.client.complete(request if enforced else Request(request.messages, None, request.seed))
-
-    def _said(self, completion: Completion) -> tuple[Mapping[str, Any] | None, str]:
-        """What the reply holds; or None, and what is wrong with it."""
         try:
-            said = self._check(completion.text)
-        except UnfitError as error:
-            hint = "; it was cut off, raise the judge's max_tokens" if completion.finish_reason == "length" else ""
-            return None, f"{error}{hint}"
-        if not self._keys.keys() & said.keys():
-            return None, f"it has none of the keys {', '.join(self._keys)}"
-        return said, ""
-
-    @cached_property
-    def _check(self) -> Check:
-        """Of the object as a whole: one trait that is amiss does not spoil the others."""
-        return checker(JsonSchema({"type": "object"}))
+            said = await Asking(self.client, "judge", tuple(self._keys)).ask(request)
+        except ReplyError as error:
+            return dict.fromkeys((trait.name for trait in self.traits), TraitError(str(error)))
+        return {trait.name: _reading(trait, said.get(key), example) for key, trait in self._keys.items()}
 
     @cached_property
     def _keys(self) -> Mapping[str, Judged]:
@@ -110,7 +78,7 @@ class Judge:
 
     @cached_property
     def _schema(self) -> dict[str, Json]:
-        return _closed({key: _closed({"reason": {"type": "string"}, **trait.answers}) for key, trait in self._keys.items()})
+        return closed({key: closed({"reason": {"type": "string"}, **trait.answers}) for key, trait in self._keys.items()})
 
     @cached_property
     def _system(self) -> str:
@@ -130,29 +98,6 @@ class Judge:
         return Request(request.messages, request.constraint, number if self.votes > 1 else None)
 
 
-def marked(parts: Mapping[str, str]) -> str:
-    """Each part between two lines with a mark. The mark is a hash of the parts, so that nothing in them can hold it."""
-    mark = digest(parts)
-    blocks = [f"{mark} begins: {name}\n{text}\n{mark} ends: {name}" for name, text in parts.items()]
-    return "\n\n".join([f"The mark is {mark}.", *blocks])
-
-
-def cut(text: str, limit: int) -> str:
-    """The text in at most `limit` bytes: its beginning and its end, where it is longer."""
-    data = text.encode("utf-8", "replace")
-    if len(data) <= limit:
-        return data.decode()
-    half = (limit - ROOM_FOR_CUT) // 2
-    note = CUT.format(left_out=len(data) - 2 * half)
-    return data[:half].decode(errors="ignore") + note + data[-half:].decode(errors="ignore")
-
-
-def _again(request: Request, reply: str, problem: str) -> Request:
-    reply = cut(reply, MOST_REPLY_BYTES) or "(nothing)"  # providers refuse messages that are empty
-    complaint = COMPLAINT.format(problem=cut(problem, MOST_PROBLEM_BYTES))
-    return Request((*request.messages, Message("assistant", reply), Message("user", complaint)), request.constraint, request.seed)
-
-
 def _reading(trait: Judged, said: object, example: Example) -> Reading | TraitError:
     if not isinstance(said, Mapping):
         return TraitError("the judge said nothing of it")
@@ -163,10 +108,6 @@ def _reading(trait: Judged, said: object, example: Example) -> Reading | TraitEr
     reason = said.get("reason")
     text = " ".join(reason.split()) if isinstance(reason, str) else ""
     return Reading(reading.values, reading.said, text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…")
-
-
-def _closed(properties: Mapping[str, Json]) -> dict[str, Json]:
-    return {"type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False}
 
 
 def _text(value: object) -> str:

@@ -12,7 +12,8 @@ from adapters.answer import TracedAnswer, Usage
 from adapters.clients.client import Completion, JsonSchema, Request
 from adapters.example import Example
 from adapters.schema import schema_validator
-from scoring.judge import MOST_REPLY_BYTES, Judge, cut, marked
+from scoring.asking import MOST_REPLY_BYTES, cut, marked
+from scoring.judge import Judge
 from scoring.rubric import Rubric
 from scoring.traits import Grade, YesNo
 
