@@ -86,8 +86,12 @@ class AnswerContains(Matching):
             found = _scored(replace(answer, text=said), example.expected, self)
         except (TypeError, ValueError) as error:
             raise ScorerError(self.name, example.id, str(error)) from None
-        feedback = _feedback(found.failure_kind, said, example.expected, self)
-        return Score({TEMPLATE: float(found.correct)}, found.correct, found.failure_kind, found.outcome, feedback)
+        told, got = _told(found.failure_kind, self), show(said)
+        feedback, discreet = (
+            (told, None) if found.correct else (f"{told} Expected {show(example.expected)}, got {got}.", f"{told} Got {got}.")
+        )
+        value = float(found.correct)
+        return Score({TEMPLATE: value}, found.correct, found.failure_kind, found.outcome, feedback, discreet=discreet)
 
 
 def _scored(output: object, expected: object, how: Matching) -> AnswerScore:
@@ -174,7 +178,7 @@ def _get(thing: object, name: str) -> object:
     return thing.get(name) if isinstance(thing, Mapping) else getattr(thing, name, None)
 
 
-def _feedback(kind: str | None, text: str, expected: object, how: Matching) -> str:
+def _told(kind: str | None, how: Matching) -> str:
     if kind is None:
         return "Right."
     told = {
@@ -186,4 +190,4 @@ def _feedback(kind: str | None, text: str, expected: object, how: Matching) -> s
         "hedged": "It holds the answer, but others too; only one may be given.",
         "wrong": "Wrong." if how.last_characters is None else f"The last {how.last_characters} characters hold no right answer.",
     }
-    return f"{told.get(kind, f'Failed: {kind}.')} Expected {show(expected)}, got {show(text)}."
+    return told.get(kind, f"Failed: {kind}.")

@@ -20,15 +20,16 @@ def acceptable(scorer: str, example: Example) -> list[str]:
     return [_spelled(scorer, example, member) for member in members]
 
 
-def judged(answer: TracedAnswer, kind: str | None, wanted: str, got: str, value: float | None = None) -> Score:
+def judged(answer: TracedAnswer, kind: str | None, wanted: str, got: str, value: float | None = None, *, secret: bool = True) -> Score:
     """The score of an answer that is right where `kind` is None; a kind that the adapter saw comes before. `wanted`: as the
-    feedback says it. `value`: between 0 and 1 for an answer that is partly right."""
+    feedback says it. `value`: between 0 and 1 for an answer that is partly right. `secret`: `wanted` tells the expected answer."""
     own = answer.failure_kind or kind
     correct = own is None
     share = float(correct) if value is None or answer.failure_kind else value
     verdict = "Wrong" if own == "wrong" else f"Failed ({own})"
     feedback = "Right." if correct else f"{verdict}: expected {wanted}, got {show(got)}."
-    return Score({TEMPLATE: share}, correct, own, got, feedback)
+    discreet = f"{verdict}: got {show(got)}." if secret and not correct else None
+    return Score({TEMPLATE: share}, correct, own, got, feedback, discreet=discreet)
 
 
 def either(texts: Sequence[str]) -> str:
@@ -38,7 +39,9 @@ def either(texts: Sequence[str]) -> str:
 
 def on(dimension: str, score: Score) -> Score:
     """The same value on another dimension, which says nothing about correctness."""
-    return score if dimension == TEMPLATE else Score({dimension: score.values[TEMPLATE]}, feedback=score.feedback)
+    if dimension == TEMPLATE:
+        return score
+    return Score({dimension: score.values[TEMPLATE]}, feedback=score.feedback, discreet=score.discreet)
 
 
 def _spelled(scorer: str, example: Example, member: object) -> str:

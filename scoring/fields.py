@@ -36,8 +36,8 @@ class Fields:
     `partial`: the value is the share of the fields that are right, instead of 1 for all and 0 for fewer; `weights`: fields that
     count more or less than 1 in it. `compare`: other comparisons, by field, see scoring.compare; `address.city` is a part of an
     object. `template`: a pydantic model or a JSON schema that says which fields every answer has to fill, see scoring.template;
-    a text is `file.py:Model` or `module:Model`, and `folder` is where such paths start. `reveal_expected: false` leaves the
-    expected values out of the feedback. `anywhere`: the one JSON object may also stand in other text.
+    a text is `file.py:Model` or `module:Model`, and `folder` is where such paths start. `anywhere`: the one
+    JSON object may also stand in other text.
 
     `details` of a score: `verify_result`, `field_results` and `field_scores`, as in scoring.result."""
 
@@ -45,7 +45,6 @@ class Fields:
     compare: Mapping[str, object] = field(default_factory=dict)
     weights: Mapping[str, float] = field(default_factory=dict)
     template: object = None
-    reveal_expected: bool = True
     anywhere: bool = False
     folder: Path = field(default=Path(), compare=False)
 
@@ -53,7 +52,7 @@ class Fields:
     dimensions: ClassVar[tuple[str, ...]] = (TEMPLATE,)
 
     def __post_init__(self) -> None:
-        for name in ("partial", "reveal_expected", "anywhere"):
+        for name in ("partial", "anywhere"):
             check_flag(self.name, name, getattr(self, name))
         self._check_weights()
         names = self._comparisons
@@ -63,7 +62,7 @@ class Fields:
     @cached_property
     def version(self) -> str:
         model: list[object] = [self._named] if isinstance(self._named, type) else []
-        settings = {name: getattr(self, name) for name in ("partial", "compare", "weights", "reveal_expected", "anywhere")}
+        settings = {name: getattr(self, name) for name in ("partial", "compare", "weights", "anywhere")}
         settings["template"] = None if model else self._named
         parts: list[object] = [compare_module, numbers, parsing, plain, text, verify, whole, *model]
         if self._template is not None:
@@ -90,9 +89,10 @@ class Fields:
     def _judged(self, result: FieldsResult, got: Mapping[str, Any]) -> Score:
         correct = result.verify_result
         value = result.share(self.weights) if self.partial else float(correct)
-        complaints = result.complaints(reveal_expected=self.reveal_expected)
-        feedback = "Every field is right." if correct else "\n".join(["Wrong fields:", *complaints])
-        return Score({TEMPLATE: value}, correct, None if correct else "wrong", canonical(got), feedback, _details(result))
+        if correct:
+            return Score({TEMPLATE: value}, True, None, canonical(got), "Every field is right.", _details(result))
+        feedback, discreet = ("\n".join(["Wrong fields:", *result.complaints(reveal_expected=reveal)]) for reveal in (True, False))
+        return Score({TEMPLATE: value}, False, "wrong", canonical(got), feedback, _details(result), discreet)
 
     @cached_property
     def _comparisons(self) -> Mapping[str, Comparison]:

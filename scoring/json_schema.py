@@ -52,15 +52,15 @@ class JsonSchema:
         try:
             value = plain(answer.parsed) if answer.parsed is not None else parse_json(_unfenced(answer.text))
         except ValueError as error:
-            return on(self.dimension, judged(answer, "parse_failure", f"JSON ({error})", answer.text))
+            return on(self.dimension, judged(answer, "parse_failure", f"JSON ({error})", answer.text, secret=False))
         try:
             misfit = best_match(self._validator.iter_errors(value))
         except RecursionError:
             raise ScorerError(self.name, example.id, "the JSON schema refers to itself without end") from None
         if misfit is None:
-            return on(self.dimension, judged(answer, None, "JSON", answer.text))
+            return on(self.dimension, judged(answer, None, "JSON", answer.text, secret=False))
         wanted = f"JSON that fits the schema ({misfit.json_path}: {misfit.message[:200]})"
-        return on(self.dimension, judged(answer, "wrong", wanted, answer.text))
+        return on(self.dimension, judged(answer, "wrong", wanted, answer.text, secret=False))
 
     @cached_property
     def _validator(self) -> Any:

@@ -62,7 +62,7 @@ class Regex:
 
     def _matched(self, answer: TracedAnswer, said: str) -> Score:
         found = self._compiled.search(said, timeout=SECONDS)
-        return judged(answer, None if found else "wrong", f"a match of {self.pattern}", said)
+        return judged(answer, None if found else "wrong", f"a match of {self.pattern}", said, secret=False)
 
     def _taken(self, example: Example, answer: TracedAnswer, said: str) -> Score:
         wanted = acceptable(self.name, example)

@@ -129,13 +129,14 @@ class _Measured:
             (1 - value, f"{name}: {value:.2f}, {1 - value:.2f} below the best{why}") for name, value in self.values.items() if value < 1
         ]
         problem = next((str(reading) for reading in self.readings if isinstance(reading, TraitError)), said)
-        return lines + [(0.0, f"{name}: not measured ({problem})") for name in self.trait.dimensions if name not in self.values]
+        problem = f" ({problem})" if reveal or not isinstance(self.trait, Judged) else ""
+        return lines + [(0.0, f"{name}: not measured{problem}") for name in self.trait.dimensions if name not in self.values]
 
 
 class Rubric:
     """`traits`: mappings with a `kind`, see KINDS, a `name` and the kind's settings. `judge`: the model that tells those which need
-    one. `votes`, `show_expected`, `max_bytes`: see scoring.judge.Judge. `reveal_expected`: False keeps what the judge says out of the
-    feedback where it has seen the expected answer, or items. Says nothing about correctness."""
+    one. `votes`, `show_expected`, `max_bytes`: see scoring.judge.Judge. Says nothing about correctness.
+    What the judge says is left out of the discreet feedback where it has seen the expected answer, or items."""
 
     name: ClassVar[str] = RUBRIC
     models: ClassVar[tuple[str, ...]] = ("judge",)
@@ -146,7 +147,6 @@ class Rubric:
         judge: ModelClient | None = None,
         votes: int = 1,
         show_expected: bool = False,
-        reveal_expected: bool = True,
         max_bytes: int = 20_000,
         folder: Path = Path(),
     ) -> None:
@@ -155,11 +155,9 @@ class Rubric:
         self.dimensions = _dimensions(self._traits)
         self._judged = [trait for trait in self._traits if isinstance(trait, Judged)]
         check_flag(RUBRIC, "show_expected", show_expected)
-        check_flag(RUBRIC, "reveal_expected", reveal_expected)
         check_count(RUBRIC, "votes", votes)
         _check_judge(self._judged, judge, votes, max_bytes)
-        has_seen = show_expected or any(isinstance(trait, Items) for trait in self._traits)
-        self._reveal = reveal_expected or not has_seen
+        self._has_seen = show_expected or any(isinstance(trait, Items) for trait in self._traits)
         self._judge = None if judge is None else Judge(judge, self._judged, votes, show_expected, max_bytes)
         self._functions = {trait.name: _function(trait, folder) for trait in self._traits if isinstance(trait, Function)}
         self._settings = {
@@ -167,7 +165,6 @@ class Rubric:
             "judge": None if judge is None else {"model": dict(judge.identity), "prompt": PROMPT_VERSION},
             "votes": votes,
             "show_expected": show_expected,
-            "reveal_expected": reveal_expected,
             "max_bytes": max_bytes,
             "functions": [function.version for function in self._functions.values()],
         }
@@ -194,12 +191,12 @@ class Rubric:
             raise ScorerError(self.name, example.id, str(error)) from None
         told = {trait.name: [vote[trait.name] for vote in votes] for trait in self._judged} | readings
         measured = [_Measured(trait, told[trait.name]) for trait in self._traits]
-        lines = sorted((line for each in measured for line in each.feedback(self._reveal)), key=lambda line: -line[0])
+        feedback, discreet = (_lines(measured, reveal) for reveal in (True, False))
         details: dict[str, object] = {"traits": {each.trait.name: each.details for each in measured}}
         if self._judge is not None:
             details |= {"judge": self._judge.client.model, "prompt": PROMPT_VERSION, "cut": self._judge.cuts(answer)}
         values = {name: value for each in measured for name, value in each.values.items()}
-        return Score(values, feedback="\n".join(text for _, text in lines), details=details)
+        return Score(values, feedback=feedback, details=details, discreet=discreet if self._has_seen else None)
 
     async def _reading(self, trait: Trait, answer: TracedAnswer, example: Example) -> list[Reading | TraitError]:
         """Of a trait that no judge tells."""
@@ -208,6 +205,12 @@ class Rubric:
         score = await self._functions[trait.name].score(example, answer)
         given = score.values.get(trait.name)
         return [TraitError("the function gave no value") if given is None else Reading(score.values, f"{given:g}", score.feedback)]
+
+
+def _lines(measured: Sequence[_Measured], reveal: bool) -> str:
+    """The worst first."""
+    lines = sorted((line for each in measured for line in each.feedback(reveal)), key=lambda line: -line[0])
+    return "\n".join(text for _, text in lines)
 
 
 def _read_traits(traits: object) -> list[Trait]:

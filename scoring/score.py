@@ -1,6 +1,6 @@
 """Score: what one scorer says of one traced answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
@@ -20,7 +20,7 @@ class Score:
     """`values`: dimension → 0..1; a dimension that could not be measured is left out, it is never 0 for that reason.
     `correct`: None where nothing was said about correctness. `failure_kind` says how it is wrong, `outcome` what was
     answered in a comparable form, `feedback` what a person (or a reflection model) should know. `details`: of what JSON
-    can hold.
+    can hold. `discreet`: the feedback without what it tells of the expected answer; None where it tells nothing of it.
 
     Raises ValueError: ScoreError for a value outside 0..1, for NaN, for a dimension that is blank or holds a colon, and
     NotPlainError for what the journal could not hold."""
@@ -31,6 +31,7 @@ class Score:
     outcome: str | None = None
     feedback: str = ""
     details: Mapping[str, object] = field(default_factory=dict)
+    discreet: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("values", "details"):
@@ -38,7 +39,7 @@ class Score:
                 raise ScoreError(f"{name} is {show(getattr(self, name))}; it has to be a mapping")
         if self.correct is not None and not isinstance(self.correct, bool):
             raise ScoreError(f"correct is {show(self.correct)}; it has to be True, False or None")
-        for name in ("failure_kind", "outcome", "feedback"):
+        for name in ("failure_kind", "outcome", "feedback", "discreet"):
             if not isinstance(getattr(self, name), str if name == "feedback" else str | None):
                 raise ScoreError(f"{name} is {show(getattr(self, name))}; it has to be text")
             plain(getattr(self, name), name)
@@ -51,6 +52,11 @@ class Score:
 def merge(parts: Sequence[tuple[str, Score]]) -> Score:
     """One score out of several named ones with dimensions of their own: correct where all are that say anything, with the
     failure kind and the outcome of the first that has one. Feedback and details are labelled where there are several parts."""
+
+    def told(feedback: Iterable[str]) -> str:
+        named = zip((name for name, _ in parts), feedback, strict=True)
+        return "\n".join(f"{name}: {text}" if several else text for name, text in named if text)
+
     scores = [score for _, score in parts]
     said = [score.correct for score in scores if score.correct is not None]
     several = len(parts) > 1
@@ -60,9 +66,15 @@ def merge(parts: Sequence[tuple[str, Score]]) -> Score:
         all(said) if said else None,
         next((score.failure_kind for score in scores if score.failure_kind), None),
         next((score.outcome for score in scores if score.outcome is not None), None),
-        "\n".join(f"{name}: {score.feedback}" if several else score.feedback for name, score in parts if score.feedback),
+        told(score.feedback for score in scores),
         details if several else next(iter(details.values()), {}),
+        None if all(score.discreet is None for score in scores) else told(discreet(score) for score in scores),
     )
+
+
+def discreet(score: Score) -> str:
+    """What of the feedback may be told where the expected answer may not."""
+    return score.feedback if score.discreet is None else score.discreet
 
 
 def check_dimension(name: object) -> None:

@@ -121,9 +121,10 @@ async def test_lists_in_any_order_have_partial_credit() -> None:
 
 
 async def test_expected_values_can_be_withheld() -> None:
-    told = (await score('{"name": "Bo", "more": 1}', reveal_expected=False)).feedback
+    told = (await score('{"name": "Bo", "more": 1}')).discreet
     assert told == "Wrong fields:\nname: got 'Bo'\nage: got nothing\nNot asked for: more"
-    assert "Ada" not in (await score("?", reveal_expected=False)).feedback
+    unread = await score("?")
+    assert unread.discreet is None and "Ada" not in unread.feedback
 
 
 async def test_an_object_in_other_text_only_where_that_is_asked_for() -> None:
@@ -155,7 +156,7 @@ async def test_a_template_from_a_file(tmp_path: Path) -> None:
 
 
 def test_the_version_tells_settings_apart() -> None:
-    made = [{}, {"partial": True}, {"compare": {"age": "numeric"}}, {"template": SCHEMA}, {"reveal_expected": False}, {"anywhere": True}]
+    made = [{}, {"partial": True}, {"compare": {"age": "numeric"}}, {"template": SCHEMA}, {"anywhere": True}]
     assert len({Fields(**settings).version for settings in made}) == len(made)  # type: ignore[arg-type]
 
 

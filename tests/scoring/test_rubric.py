@@ -18,7 +18,7 @@ from scoring.agreement import Agreement, agreement, self_agreement
 from scoring.items import Counts
 from scoring.loading import load_scorer
 from scoring.rubric import Rubric
-from scoring.score import Score
+from scoring.score import Score, discreet
 from scoring.scorer import AskingScorer, ScorerError
 from scoring.suite import Suite
 
@@ -118,7 +118,7 @@ def seven(example, answer):
     return 7
 
 def none(example, answer):
-    from scoring.score import Score
+    from scoring.score import Score, discreet
     return Score({})
 """
 
@@ -171,11 +171,10 @@ async def test_the_version_follows_settings_functions_and_judge_but_not_the_fold
         {"judge": ScriptedJudge("", temperature=0.5)},
         {"votes": 2},
         {"show_expected": True},
-        {"reveal_expected": False},
         {"max_bytes": 300},
     ]
     versions = {version(KIND, **{"judge": ScriptedJudge(""), **other}) for other in others}
-    assert len(versions | {judged}) == 6
+    assert len(versions | {judged}) == 5
     assert judged != version({**KIND, "description": "It is mild."}, judge=ScriptedJudge(""))
 
 
@@ -293,17 +292,19 @@ async def test_feedback_is_of_what_is_below_the_best_and_the_worst_comes_first()
 
 async def test_expected_answers_can_be_kept_out_of_the_feedback() -> None:
     said = {"drugs": {"found": [1], "extra": ["Zed"]}, "kind": False}
-    told = (await scored([DRUGS, KIND, NO_BO], said)).feedback
+    score = await scored([DRUGS, KIND, NO_BO], said)
+    told = score.feedback
     assert "missing: 'Bo', 'Cy'" in told and "too much: 'Zed'" in told and told.count("so it is") == 2
-    kept = (await scored([DRUGS, KIND, NO_BO], said, reveal_expected=False)).feedback
-    assert kept.splitlines() == [
+    assert discreet(score).splitlines() == [
         "kind: 0.00, 1.00 below the best",
         "no bo: 0.00, 1.00 below the best ('Bo' is found)",
         "drugs_f1: 0.40, 0.60 below the best",
     ]
     # A judge that has not seen it may say what it likes.
-    assert "so it is" in (await scored([KIND], {"kind": False}, reveal_expected=False)).feedback
-    assert "so it is" not in (await scored([KIND], {"kind": False}, reveal_expected=False, show_expected=True)).feedback
+    assert (await scored([KIND], {"kind": False})).discreet is None
+    assert discreet(await scored([KIND], {"kind": False}, show_expected=True)) == "kind: 0.00, 1.00 below the best"
+    unread = await scored([{**DRUGS, "metrics": ["recall"]}], {"drugs": {"found": ["Cy"], "extra": []}})
+    assert "Cy" in unread.feedback and discreet(unread) == "drugs_recall: not measured"
 
 
 async def test_a_judge_that_cannot_be_asked_is_no_score() -> None:

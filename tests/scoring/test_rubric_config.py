@@ -91,7 +91,6 @@ def test_traits_that_cannot_be(traits: Any, told: str, tmp_path: Path) -> None:
         ({"votes": 0}, "votes is 0; it has to be a whole number, 1 or more"),
         ({"votes": True}, "votes is True"),
         ({"show_expected": "yes"}, "show_expected is 'yes'"),
-        ({"reveal_expected": 0}, "reveal_expected is 0"),
         ({"max_bytes": 10}, "max_bytes is 10; it has to be a whole number of 200 or more"),
         ({"votes": 2, "judge": ScriptedJudge("", temperature=0)}, "several votes at temperature 0 are one vote"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scoring.score import Score, ScoreError, merge, show, unit_value
+from scoring.score import Score, ScoreError, discreet, merge, show, unit_value
 
 
 @given(st.one_of(st.floats(), st.integers(), st.booleans(), st.none(), st.text(), st.complex_numbers()))
@@ -53,6 +53,7 @@ def test_rounding_is_forgiven_and_no_more() -> None:
         ({"values": [1]}, "values is"),
         ({"values": {}, "correct": 1}, "correct is 1"),
         ({"values": {}, "feedback": None}, "feedback is None"),
+        ({"values": {}, "discreet": 3}, "discreet is 3"),
         ({"values": {}, "failure_kind": 3}, "failure_kind is 3"),
         ({"values": {}, "outcome": 3}, "outcome is 3"),
         ({"values": {}, "feedback": "\ud800"}, "feedback: the text holds half of a surrogate pair"),
@@ -80,6 +81,20 @@ def test_merging() -> None:
     assert merge([("one", one)]) == one
     assert merge([("three", three)]).correct is None
     assert merge([("one", one), ("three", three)]).correct is True
+
+
+def test_what_is_discreet_stays_so_when_merged() -> None:
+    secret, open_, silent = (
+        Score({"a": 0.0}, feedback="expected x", discreet="wrong"),
+        Score({"b": 0.0}, feedback="long"),
+        Score({"c": 0.0}),
+    )
+    assert discreet(secret) == "wrong" and discreet(open_) == "long"
+    merged = merge([("a", secret), ("b", open_), ("c", silent)])
+    assert merged.feedback == "a: expected x\nb: long" and merged.discreet == "a: wrong\nb: long"
+    assert merge([("b", open_), ("c", silent)]).discreet is None
+    assert merge([("a", Score({"a": 0.0}, feedback="expected x", discreet="")), ("c", silent)]).discreet == ""
+    assert merge([("a", secret)]) == secret
 
 
 def test_showing_cuts_the_middle() -> None:
