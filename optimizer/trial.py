@@ -31,8 +31,12 @@ class Trial:
 
 async def try_scorers(prepared: Prepared) -> list[Trial]:
     """Every scorer that asks no model, on the first train examples. Raises ScorerError where one fails."""
-    scorers = [scorer for scorer in prepared.suite.scorers if not isinstance(scorer, AskingScorer)]
-    return [await _try(scorer, example, prepared) for scorer in scorers for example in prepared.data.train[:EXAMPLES]]
+    tried = [(scorer, example) for scorer in prepared.suite.scorers for example in prepared.data.train[:EXAMPLES]]
+    return [await _try(scorer, example, prepared) for scorer, example in tried if not _asks(scorer, example)]
+
+
+def _asks(scorer: Scorer, example: Example) -> bool:
+    return isinstance(scorer, AskingScorer) and bool(scorer.requests(example))
 
 
 async def _try(scorer: Scorer, example: Example, prepared: Prepared) -> Trial:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError, create_model
+from pydantic.errors import PydanticInvalidForJsonSchema
 
 from scoring.scorer import ScorerConfigError
 from scoring.template import Misfit, Template, no_template
@@ -32,6 +33,14 @@ class ModelTemplate(Template):
         if not self._fields:
             raise ScorerConfigError(f"fields: the template {model.__name__} has no fields")
         self.names, self.required = tuple(self._fields), tuple(required)
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        try:
+            return self._model.model_json_schema()
+        except PydanticInvalidForJsonSchema as error:
+            problem = f"{self._model.__name__} has no JSON schema, which a parser is told: {error.message}"
+            raise ScorerConfigError(f"fields: the template {problem}") from None
 
     def read(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return {alias: self._value(alias, value) for alias, value in values.items()}

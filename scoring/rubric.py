@@ -12,6 +12,7 @@ from adapters.clients.client import ModelClient, Request
 from adapters.example import Example
 from adapters.nearest import nearest
 from scoring.agreement import RUBRIC, agreement
+from scoring.asking import Asking
 from scoring.code_files import load_attribute
 from scoring.functions import FunctionScorer
 from scoring.items import Items
@@ -171,7 +172,7 @@ class Rubric:
 
     @cached_property
     def version(self) -> str:
-        return source_version(Rubric, Judge, YesNo, Items, settings=self._settings)
+        return source_version(Rubric, Judge, Asking, YesNo, Items, settings=self._settings)
 
     def requests(self, example: Example) -> list[tuple[ModelClient, Request]]:
         """None where the example lacks what a trait needs: then `score` raises before it asks."""

@@ -23,6 +23,11 @@ class Template(ABC):
     names: tuple[str, ...]
     required: tuple[str, ...]
 
+    @property
+    @abstractmethod
+    def schema(self) -> Mapping[str, Any]:
+        """As a JSON schema, whose properties are the fields. Raises ScorerConfigError where there is none."""
+
     @abstractmethod
     def read(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The values as the kinds of their fields say, each by itself; those that do not fit, and unknown ones, stay as they are."""
@@ -75,6 +80,11 @@ class _SchemaTemplate(Template):
             raise ScorerConfigError("fields: the template has no properties; a JSON schema names the fields there")
         self.names = tuple(schema["properties"])
         self.required = tuple(schema.get("required", ()))
+        self._schema = schema
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        return self._schema
 
     def read(self, values: Mapping[str, Any]) -> dict[str, Any]:
         return dict(values)

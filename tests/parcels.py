@@ -4,7 +4,8 @@ A parcel has eight aspects, each with a secret code. A task model gives the righ
 (`rule-zone`), mostly the right one where a worked example shows the aspect, and seldom else. Models disagree: for some of them one rule
 spoils another aspect. A reflection model reads whatever text it gets: it keeps the rules that it finds, adds the rules that clues
 (`clue-zone`) point to, now and then forgets or invents one, and answers in one fenced block. A judge model
-tells the share of an answer's codes that are right, on each trait's own scale.
+tells the share of an answer's codes that are right, on each trait's own scale. A prompt that says "in words" gets its codes in a
+sentence; a parser model reads them out of it.
 """
 
 import hashlib
@@ -24,6 +25,7 @@ SEED_TEXT = "Give the codes that are asked for, as one JSON object."
 RULE, CLUE = re.compile(r"rule-([a-z]+)"), re.compile(r"clue-([a-z]+)")
 SHOWN = re.compile(r'"([a-z]+)"\s*:\s*"[0-9a-f]{4}"')
 GIVEN = re.compile(r'"([a-z]+)"\s*:\s*"(.{4})"')
+WORDED = re.compile(r"the ([a-z]+) is (.{4})")
 ASKED = re.compile(r"Parcel (\d+): ([a-z, ]+)\?")
 
 
@@ -81,6 +83,8 @@ def answer(model: str, text: str, salt: str) -> str:
         drawn = luck(model, parcel, aspect) if luck("kind", parcel, aspect) < 0.5 else luck(model, parcel, aspect, salt)
         right = drawn < chance(model, aspect, text)
         codes[aspect] = code(parcel, aspect) if right else f"?{int(luck(salt, aspect) * 1000):03d}"
+    if "in words" in text:
+        return ", ".join(f"the {aspect} is {code}" for aspect, code in codes.items()) + "."
     return json.dumps(codes)
 
 
@@ -106,3 +110,9 @@ def judge(system: str, user: str) -> str:
         values = schema["properties"]["value"].get("enum", [False, True])
         said[key] = {"reason": f"{share:.0%} of the codes are right.", "value": values[int(share * (len(values) - 1))]}
     return json.dumps(said)
+
+
+def parse(system: str, user: str) -> str:
+    """What the parser model says: the codes that the answer states, each under its field."""
+    stated = dict(WORDED.findall(user))
+    return json.dumps({name: stated.get(name) for name in json.loads(system.splitlines()[-1])["properties"]})

@@ -1,6 +1,7 @@
 """A stand-in model API with a known answer key: OpenAI-compatible, deterministic, with latency and faults to order.
 
-It answers as the world of `parcels.py` has it. Models: `parcel-a`, `parcel-b`, `parcel-c`, `parcel-reflect` and `parcel-judge`;
+It answers as the world of `parcels.py` has it. Models: `parcel-a`, `parcel-b`, `parcel-c`, `parcel-reflect`, `parcel-judge` and
+`parcel-parser`;
 `null-a` and so on are right 60 times in 100 whatever the prompt. At temperature 0 an answer depends on the model and the messages
 alone, above it also on `seed` (without one, on the call's number).
 
@@ -27,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from parcels import SEED_TEXT, SIZES, answer, judge, luck, reflect, rows
+from parcels import SEED_TEXT, SIZES, answer, judge, luck, parse, reflect, rows
 
 FINISH_REASONS = {"truncated": "length", "refused": "content_filter"}
 ERRORS: dict[str, tuple[int, str, str | None]] = {
@@ -214,11 +215,7 @@ class Server:
         if request.get("temperature"):
             asked.append(request.get("seed", number))
         salt = hashlib.sha1(json.dumps(asked).encode()).hexdigest()
-        content: str | None
-        if model.endswith("-judge"):
-            content = judge(*(message["content"] for message in request["messages"][:2]))
-        else:
-            content = reflect(text, salt) if model.endswith("-reflect") else answer(model, text, salt)
+        content: str | None = said(model, request["messages"], text, salt)
         if fault == "truncated" and content:
             content = content[: len(content) // 2]
         elif fault in ("refused", "empty"):
@@ -244,6 +241,14 @@ class Server:
         elif fault == "no_choice":
             made["choices"] = []
         return Reply(200, json.dumps(made).encode(), paid=hashlib.sha1(body).hexdigest())
+
+
+def said(model: str, messages: Sequence[Mapping[str, str]], text: str, salt: str) -> str:
+    """`text`: the messages in one."""
+    role = model.rpartition("-")[2]
+    if role in ("judge", "parser"):
+        return (judge if role == "judge" else parse)(*(message["content"] for message in messages[:2]))
+    return reflect(text, salt) if role == "reflect" else answer(model, text, salt)
 
 
 @dataclass(frozen=True)
