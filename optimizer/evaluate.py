@@ -1,6 +1,6 @@
 """Filling cells: a candidate is run on an example with a model, and its answer is scored."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -44,6 +44,8 @@ class Cell:
     score: Score | None
     failed: str | None
     used: Used
+    problem: str = ""
+    """What the scorer's failure was, where that failed the cell."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -53,6 +55,8 @@ class Cell:
         body: dict[str, object] = {"text": self.answer.text if self.answer else None}
         if self.score is not None:
             body |= score_body(self.score)
+        if self.problem:
+            body["problem"] = self.problem
         return CellRow(self.candidate, self.example.id, self.model, 0, split, self.failed, body)
 
 
@@ -69,25 +73,34 @@ class Evaluator:
         random_seed: int,
         filled: Callable[[Cell], None],
         on_error: Literal["stop", "fail_cell"] = "stop",
+        warn: Callable[[str], object] = lambda _: None,
     ) -> None:
-        """`on_error`: what a scorer that fails does: end the run with a ScorerError, or leave its cell failed."""
+        """`on_error`: what a scorer that fails does: end the run with a ScorerError, or leave its cell failed; `warn` is told of the first
+        such cell."""
         self._adapter, self.models, self._suite, self._desk, self._journal = adapter, models, suite, desk, journal
         self._random_seed, self._filled, self._on_error = random_seed, filled, on_error
+        self._warn: Callable[[str], object] | None = warn
+        self._given: tuple[str, ...] | None = None
 
-    async def fill(self, candidate: Candidate, examples: Sequence[Example], job: int) -> list[Cell]:
-        """Every model on every example, in that order of nesting: example by example, model by model."""
-        return await together(self._cell(candidate, e, m, job) for e in examples for m in self.models)
+    async def fill(self, candidate: Candidate, examples: Sequence[Example], job: int, models: Set[str] | None = None) -> list[Cell]:
+        """Every model (of those named) on every example, in that order of nesting: example by example, model by model."""
+        cells = await together(self._cell(candidate, e, m, job) for e in examples for m in self._named(models))
+        return [self._agreed(cell) for cell in cells]
 
-    def claim(self, candidate: Candidate, examples: Sequence[Example], priced: bool) -> Claim:
+    def claim(self, candidate: Candidate, examples: Sequence[Example], priced: bool, models: Set[str] | None = None) -> Claim:
         """The most that `fill` can use. `priced`: also in tokens and money, which takes rendering every request."""
-        total = Claim(rollouts=len(examples) * len(self.models))
+        named = self._named(models)
+        total = Claim(rollouts=len(examples) * len(named))
         for example in examples:
-            asked = [(m.client, r) for m in self.models for r in self._adapter.requests(candidate, example)]
-            asked += self._suite.requests(example) * len(self.models)
+            asked = [(m.client, r) for m in named for r in self._adapter.requests(candidate, example)]
+            asked += self._suite.requests(example) * len(named)
             total += Claim(calls=len(asked))
             if priced:
                 total = sum((ceiling_claim(client, request) for client, request in asked), total)
         return total
+
+    def _named(self, models: Set[str] | None) -> list[TaskModel]:
+        return [model for model in self.models if models is None or model.id in models]
 
     async def _cell(self, candidate: Candidate, example: Example, model: TaskModel, job: int) -> Cell:
         line = Line(self._desk, model.client, job, "task")
@@ -96,35 +109,76 @@ class Evaluator:
             # One stream for an example and a model, whichever candidate asks: candidates are compared on the same luck.
             seed = int(digest(self._random_seed, example.id, model.id, length=7), 16)
         answer = score = failed = None
+        problem = ""
         with tab(self._desk, job) as judged:
             try:
                 answer = await self._adapter.run(candidate, example, line, seed)
-                score = await self._score(example, answer, judged)
+                score = await self._score(example, answer, judged, job)
             except ModelError as error:
                 failed = str(error.kind)
-            except ScorerError:
-                if self._on_error == "stop":
-                    raise
-                failed = SCORER_ERROR
+            except ScorerError as error:
+                failed, problem = SCORER_ERROR, self._forgiven(error)
         used = Used(1, line.used | judged.used, line.uses + judged.uses)
-        cell = Cell(candidate.id, example, model.id, answer, score, failed, used)
+        cell = Cell(candidate.id, example, model.id, answer, score, failed, used, problem)
         self._filled(cell)
         return cell
 
-    async def _score(self, example: Example, answer: TracedAnswer, judged: Tab) -> Score:
-        """Scores are recorded like calls: a scorer may be slow, costly or random, and a derived run must meet the same ones.
+    async def _score(self, example: Example, answer: TracedAnswer, judged: Tab, job: int) -> Score:
+        """Scores are recorded like calls: a scorer may be slow, costly or random, and a derived run must meet the same ones. So are the
+        failures of scorers that a run goes on with.
 
-        Where two jobs score the same answer at the same time, the first one's score is recorded, and holds for both. With it stands
+        Where two jobs score the same answer at the same time, what is recorded first holds for both. With it stands
         which calls it took: whoever meets the score again has used these.
         """
         key = digest(self._suite.version, example.id, example.digest, answer.digest, length=32)
-        recorded = self._journal.score(key)
+        recorded = self._recorded(key, job)
         if recorded is None:
-            score = await self._judge(example, answer, judged)
-            recorded = self._journal.record_score(key, {"score": score_body(score), "calls": sorted(judged.used)})
+            made = await self._made(example, answer, judged)
+            made["calls"] = sorted(judged.used)
+            recorded = self._recorded(key, job) or self._record(key, job, made)
         for call in set(recorded["calls"]) - judged.used.keys():
             judged.add({call: self._usage(call)}, 1)
+        if "failed" in recorded:
+            raise ScorerError(**recorded["failed"])
         return Score(**recorded["score"])
+
+    def _recorded(self, key: str, job: int) -> dict[str, Any] | None:
+        score = self._journal.score(key)
+        return self._journal.scorer_failure(key, job) if score is None and self._on_error == "fail_cell" else score
+
+    def _record(self, key: str, job: int, made: dict[str, Any]) -> dict[str, Any]:
+        if "failed" in made:
+            return self._journal.record_scorer_failure(key, job, made)
+        return self._journal.record_score(key, made)
+
+    async def _made(self, example: Example, answer: TracedAnswer, judged: Tab) -> dict[str, Any]:
+        """A score, or what failed it, as the journal holds them. Raises ScorerError where that is to end the run: it is not recorded, and
+        the scorer is asked again when the run goes on."""
+        try:
+            return {"score": score_body(await self._judge(example, answer, judged))}
+        except ScorerError as error:
+            if self._on_error == "stop":
+                raise
+            return {"failed": {"scorer": error.scorer, "example": error.example, "problem": error.problem}}
+
+    def _agreed(self, cell: Cell) -> Cell:
+        """Scorers that do not declare their dimensions have those of the first cell of the run that they scored, in the order of the cells
+        and not of time. Another one is misspelt, or hidden from the search, which compares what all candidates have."""
+        if cell.score is None or self._suite.dimensions is not None:
+            return cell
+        if self._given is None:
+            self._given = tuple(cell.score.values)
+        error = self._suite.stray(cell.example, cell.score, self._given)
+        return cell if error is None else replace(cell, score=None, failed=SCORER_ERROR, problem=self._forgiven(error))
+
+    def _forgiven(self, error: ScorerError) -> str:
+        """The failure in words, where the run goes on in spite of it. Raises it where not."""
+        if self._on_error == "stop":
+            raise error
+        if self._warn is not None:
+            self._warn(f"{error} (its cell counts as failed, and so do others; this is told once)")
+            self._warn = None
+        return str(error)
 
     async def _judge(self, example: Example, answer: TracedAnswer, judged: Tab) -> Score:
         """A run that has to end does so, whatever its scorers make of that."""

@@ -31,6 +31,10 @@ OPENED = "test opened for "
 REPORT_JOB = 2**31
 """The job of the final report: after every job of the search."""
 
+FAILED = "failed:"
+"""The beginning of the key under which a failure to score stands beside the scores."""
+SCORER_FAILURES = f"key GLOB '{FAILED}*'"
+
 UNREADABLE = (sqlite3.DatabaseError, UnicodeDecodeError)
 """What SQLite raises; the second where the words of its own error quote the damage."""
 SURROUNDINGS = frozenset({sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN})
@@ -192,8 +196,9 @@ class Journal:
         self._run("UPDATE calls SET job = min(job, ?) WHERE key = ? AND error IS NOT NULL", job, key)
 
     def forget_failures(self) -> int:
-        """Drop the failed outcomes that no committed job rests on, so that they are tried again; returns how many there were."""
+        """Drop the failed outcomes that no committed job rests on, so that they are tried again; returns how many calls there were."""
         committed = "SELECT job FROM decisions WHERE kind = 'commit'"
+        self._run(f"DELETE FROM scores WHERE {SCORER_FAILURES} AND json_extract(body, '$.job') NOT IN ({committed})")
         return self._run(f"DELETE FROM calls WHERE error IS NOT NULL AND job NOT IN ({committed})").rowcount
 
     def score(self, key: str) -> dict[str, Any] | None:
@@ -208,6 +213,16 @@ class Journal:
         self._run("INSERT INTO scores VALUES (?, ?)", key, text)
         recorded: dict[str, Any] = json.loads(text)
         return recorded
+
+    def scorer_failure(self, key: str, job: int) -> dict[str, Any] | None:
+        """The recorded failure to score, now also `job`'s: like a call's it belongs to the first job that met it."""
+        least = "json_set(body, '$.job', min(json_extract(body, '$.job'), ?))"
+        self._run(f"UPDATE scores SET body = {least} WHERE key = ?", job, FAILED + key)
+        return self.score(FAILED + key)
+
+    def record_scorer_failure(self, key: str, job: int, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Record a failure to score where there was neither that nor a score."""
+        return self.record_score(FAILED + key, {**body, "job": job})
 
     # --- what follows from them -----------------------------------------------------------------------------------
 
@@ -281,6 +296,7 @@ class Journal:
                 self._run(f"DELETE FROM {table}")
             self._run("DELETE FROM decisions WHERE kind NOT LIKE ?", f"{OPENED}%")
             self._run("UPDATE calls SET job = ?", NO_JOB)
+            self._run(f"DELETE FROM scores WHERE {SCORER_FAILURES}")
 
     # --- time -----------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from optimizer.configfile import resolved
 from optimizer.desk import Desk
 from optimizer.errors import JournalError
 from optimizer.evaluate import Cell, Evaluator
-from optimizer.events import CellFilled, Diverged, Event, Observer, Spent
+from optimizer.events import CellFilled, Diverged, Event, Observer, Spent, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Rules, Search
 from optimizer.report.result import Report
@@ -90,6 +90,9 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     def filled(cell: Cell) -> None:
         observer(CellFilled(meter.filled(cell), cell.failed))
 
+    def warn(message: str) -> None:
+        observer(Warned(message))
+
     def time_is_up() -> bool:
         minutes = config.budget.minutes
         # Derived again without calling, a run ends where it had ended, whatever the clock says.
@@ -97,7 +100,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
 
     journal.forget_failures()
     evaluator = Evaluator(
-        prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, filled, config.scoring.on_error
+        prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, filled, config.scoring.on_error, warn
     )
     paid, met = journal.written_off()
     ledger.settle(ledger.hold(Claim()), [Used(len(met), paid, len(paid))])

@@ -29,8 +29,8 @@ _MEMBERS = ("name", "dimensions", "version", "score")
 class FunctionScorer:
     """A function, or an object that can be called like one, as a scorer.
 
-    `dimensions`: what it emits; one that is then left out counts as not measured. Undeclared, they are those that it first
-    gave, and a dict has to hold all of them every time. A value of the dimension `template` also says whether the answer is
+    `dimensions`: what it emits; one that is left out counts as not measured. Undeclared, they are whatever it gives; a run holds all
+    its scores to those of the first one. A value of the dimension `template` also says whether the answer is
     correct: it is where the value is 1. `settings`: what a callable object was made with, as a part of the version.
     """
 
@@ -46,7 +46,6 @@ class FunctionScorer:
         self._function = function
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.dimensions = None if dimensions is None else tuple(dimensions)
-        self._seen: tuple[str, ...] | None = None
         self._settings = {"name": self.name, "dimensions": self.dimensions, "settings": settings}
         self._check()
 
@@ -67,9 +66,10 @@ class FunctionScorer:
                 returned = await returned
         try:
             score = _read(returned, self.name)
-            self._check_names(score, whole=isinstance(returned, Mapping))
+            self._check_names(score)
         except ValueError as error:
-            raise ScorerError(self.name, example.id, f"it returned {show(returned)}: {error}. Allowed: {ALLOWED}") from None
+            stop = "" if str(error).endswith("?") else "."
+            raise ScorerError(self.name, example.id, f"it returned {show(returned)}: {error}{stop} Allowed: {ALLOWED}") from None
         return score
 
     def _check(self) -> None:
@@ -91,20 +91,11 @@ class FunctionScorer:
         except TypeError as error:
             raise ScorerConfigError(f"{what} cannot be called with (example, answer): {error}") from None
 
-    def _check_names(self, score: Score, *, whole: bool) -> None:
-        known = self.dimensions or self._seen
-        if known is None:
-            self._seen = tuple(score.values)
-            return
+    def _check_names(self, score: Score) -> None:
+        known = score.values.keys() if self.dimensions is None else self.dimensions
         for name in score.values:
             if name not in known:
-                raise ScoreError(f"the dimension {name!r} is new{nearest(name, known)}")
-        missing = [name for name in known if name not in score.values]
-        if whole and missing and self.dimensions is None:
-            raise ScoreError(
-                f"the dimension {missing[0]!r} is missing, which it gave before; to leave out what cannot be measured, declare "
-                "@scorer(dimensions=[...])"
-            )
+                raise ScoreError(f"the dimension {name!r} is not declared{nearest(name, known)}")
 
 
 @overload

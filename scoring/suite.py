@@ -1,6 +1,6 @@
 """The suite: all scorers of a run, as one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import deepcopy
 
 from adapters.answer import TracedAnswer
@@ -35,6 +35,18 @@ class Suite:
     def requests(self, example: Example) -> list[tuple[ModelClient, Request]]:
         """All that scoring one answer to the example can ask of models."""
         return [pair for scorer in self.scorers if isinstance(scorer, AskingScorer) for pair in scorer.requests(example)]
+
+    def stray(self, example: Example, score: Score, known: Collection[str]) -> ScorerError | None:
+        """What is to be said of a score with a dimension that is neither declared nor `known`, if it has one."""
+        declared = [dimension for scorer in self.scorers for dimension in scorer.dimensions or ()]
+        undeclared = " or ".join(scorer.name for scorer in self.scorers if scorer.dimensions is None)
+        for dimension in score.values:
+            if dimension not in declared and dimension not in known:
+                there = ", ".join(known)
+                problem = f"the dimension {dimension!r} is new{nearest(dimension, known)}; the first answer got {there}"
+                hint = "spell it alike, or declare them all: @scorer(dimensions=[...])"
+                return ScorerError(undeclared, example.id, f"{problem}; {hint}")
+        return None
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
         """Raises ModelError where a scorer's model could not be asked.

@@ -66,13 +66,15 @@ class _Check:
         self._members()
         cases = [*good, *bad]
         scores = [await self._scored(case) for case in cases]
+        names = self.scorer.dimensions or tuple(scores[0].values) or ("its dimension",)
         for case, score in zip(cases, scores, strict=True):
-            self._whole(case, score)
-            self._sound(case, score)
+            missing = set(names) - set(score.values)
+            self._need(not missing, case, f"there is no value for {', '.join(sorted(missing))}; a zero is a score")
+            self._sound(case, score, names)
         self._higher_is_better(scores[: len(good)], scores[len(good) :])
         await self._same_again(cases, scores)
         for case, said in _odd(cases):
-            self._sound(case, await self._scored(case, said), said)
+            self._sound(case, await self._scored(case, said), names, said)
         for case in unscorable:
             await self._not_zero(case)
 
@@ -105,15 +107,11 @@ class _Check:
         self._need(_content(case) == before, case, "it changed the example or the answer")
         return score
 
-    def _whole(self, case: Case, score: Score) -> None:
-        missing = set(self.scorer.dimensions or score.values or ["its dimension"]) - set(score.values)
-        self._need(not missing, case, f"there is no value for {', '.join(sorted(missing))}; a zero is a score")
-
-    def _sound(self, case: Case, score: Score, said: str = "an answer") -> None:
-        declared = self.scorer.dimensions or tuple(score.values)
+    def _sound(self, case: Case, score: Score, names: Sequence[str], said: str = "an answer") -> None:
+        """`names`: the dimensions, as declared or as the first case got them."""
         for name in score.values:
-            self._need(name in declared, case, f"{said} got a value for {name!r}, which is not declared{nearest(name, declared)}")
-        silent = TEMPLATE in declared and TEMPLATE not in score.values
+            self._need(name in names, case, f"{said} got a value for {name!r}, which is not declared{nearest(name, names)}")
+        silent = TEMPLATE in names and TEMPLATE not in score.values
         self._need(not silent, case, f"{said} got no value for {TEMPLATE!r}: to say that is no way out of being wrong")
         correct, value = score.correct, score.values.get(TEMPLATE)
         agree = value is None or (correct is not None and correct == (value == 1))

@@ -2,9 +2,10 @@
 
 import asyncio
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from pieces import Model, ask, candidate, cell, example, examples, failure, in_turn
@@ -21,7 +22,7 @@ from optimizer.errors import ProviderError, ReplayError
 from optimizer.evaluate import Cell, Evaluator, TaskModel, ceiling_claim, score_body
 from optimizer.journal import Journal
 from scoring.score import Score
-from scoring.scorer import ScorerError
+from scoring.scorer import Scorer, ScorerError
 from scoring.suite import Suite
 
 
@@ -68,13 +69,16 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
 def evaluator(
     journal: Journal,
     *models: TaskModel,
-    scorer: Counting | Exact | None = None,
+    scorer: Scorer | None = None,
     replay: bool = False,
     random_seed: int = 0,
     seen: list[Cell] | None = None,
+    on_error: Literal["stop", "fail_cell"] = "stop",
+    warn: Callable[[str], object] = lambda _: None,
 ) -> Evaluator:
     cells: list[Cell] = [] if seen is None else seen
-    return Evaluator(ADAPTER, models, Suite([scorer or Exact()]), Desk(journal, replay=replay), journal, random_seed, cells.append)
+    desk = Desk(journal, replay=replay)
+    return Evaluator(ADAPTER, models, Suite([scorer or Exact()]), desk, journal, random_seed, cells.append, on_error, warn)
 
 
 def of(name: str, model: Model, *, sampled: bool = False) -> TaskModel:
@@ -175,6 +179,109 @@ async def test_a_replay_that_lacks_a_call_says_so(journal: Journal) -> None:
 def test_a_score_survives_the_journal() -> None:
     score = Score({"template": 1 / 3, "brevity": 1.0}, True, None, "out", "because", {"n": [1, {"a": None}]})
     assert Score(**score_body(score)) == score
+
+
+# --- scorers that fail ------------------------------------------------------------------------------------------------
+
+
+class Flaky(Exact):
+    """Fails whenever `broken` says so of an example. It keeps what it has seen."""
+
+    def __init__(self, *broken: str, version: str = "1") -> None:
+        self.broken, self.version = set(broken), version
+        self.seen: list[str] = []
+
+    async def score(self, example: Example, answer: TracedAnswer) -> Score:
+        self.seen.append(example.id)
+        if example.id in self.broken:
+            raise ValueError(f"no luck with {example.id}")
+        return await super().score(example, answer)
+
+
+async def test_a_failed_scorer_fails_its_cell_and_the_first_is_told(journal: Journal) -> None:
+    told: list[str] = []
+    work = evaluator(journal, of("a", Model()), scorer=Flaky("e1", "e2"), on_error="fail_cell", warn=told.append)
+    cells = await work.fill(candidate(), TRAIN, 1)
+    assert [cell.failed for cell in cells] == [None, "scorer_error", "scorer_error"]
+    problem = cells[1].row("val").body["problem"]
+    assert problem.startswith("scorer 'exact', example 'e1': it raised ValueError: no luck with e1") and cells[1].score is None
+    assert "problem" not in cells[0].row("val").body
+    assert len(told) == 1 and "no luck with e" in told[0]
+
+
+async def test_a_scorers_failure_is_met_again_once_its_job_has_committed(journal: Journal) -> None:
+    """Else a scorer that fails now and then would lead a run that goes on another way."""
+    first = await evaluator(journal, of("a", Model()), scorer=Flaky("e1"), on_error="fail_cell").fill(candidate(), TRAIN, 1)
+    journal.decide(1, "commit", {})
+    journal.forget_failures()
+    calm = Flaky()
+    again = await evaluator(journal, of("a", Model()), scorer=calm, on_error="fail_cell", replay=True).fill(candidate(), TRAIN, 1)
+    assert again == first and calm.seen == []
+
+
+async def test_a_scorers_failure_that_nothing_rests_on_is_tried_again(journal: Journal) -> None:
+    await evaluator(journal, of("a", Model()), scorer=Flaky("e1"), on_error="fail_cell").fill(candidate(), TRAIN, 1)
+    journal.forget_failures()
+    calm = Flaky()
+    cells = await evaluator(journal, of("a", Model()), scorer=calm, on_error="fail_cell").fill(candidate(), TRAIN, 1)
+    assert calm.seen == ["e1"] and all(cell.failed is None for cell in cells)
+
+
+async def test_a_scorers_failure_belongs_to_the_first_job_that_met_it(journal: Journal) -> None:
+    flaky = Flaky("e1")
+    work = evaluator(journal, of("a", Model()), scorer=flaky, on_error="fail_cell")
+    for job in (5, 3, 4):
+        await work.fill(candidate(), TRAIN, job)
+    assert flaky.seen.count("e1") == 1
+    journal.decide(3, "commit", {})
+    journal.forget_failures()
+    (cell,) = await work.fill(candidate(), TRAIN[1:2], 6)
+    assert cell.failed == "scorer_error"
+
+
+@pytest.mark.parametrize("mended", ["version", "policy"])
+async def test_a_mended_scorer_and_another_policy_try_again(journal: Journal, mended: str) -> None:
+    await evaluator(journal, of("a", Model()), scorer=Flaky("e1"), on_error="fail_cell").fill(candidate(), TRAIN, 1)
+    journal.decide(1, "commit", {})
+    calm = Flaky(version="2" if mended == "version" else "1")
+    work = evaluator(journal, of("a", Model()), scorer=calm, on_error="fail_cell" if mended == "version" else "stop")
+    assert [cell.failed for cell in await work.fill(candidate(), TRAIN, 2)] == [None] * 3
+    assert "e1" in calm.seen
+
+
+async def test_a_failure_that_ends_the_run_is_not_recorded(journal: Journal) -> None:
+    with pytest.raises(ScorerError, match="no luck"):
+        await evaluator(journal, of("a", Model()), scorer=Flaky("e1")).fill(candidate(), TRAIN, 1)
+    (cell,) = await evaluator(journal, of("a", Model()), scorer=Flaky()).fill(candidate(), TRAIN[1:2], 1)
+    assert cell.failed is None
+
+
+class Spelling:
+    """Declares nothing; gives each example its dimensions, the later examples first."""
+
+    name, dimensions, version = "spelling", None, "1"
+
+    def __init__(self, *given: str) -> None:
+        self.given = given
+
+    async def score(self, example: Example, answer: TracedAnswer) -> Score:
+        number = int(example.id[1:])
+        await asyncio.sleep(0.002 * (len(self.given) - number))
+        return Score(dict.fromkeys(self.given[number].split(), 1.0))
+
+
+async def test_undeclared_dimensions_are_those_of_the_first_cell_and_not_of_the_fastest(journal: Journal) -> None:
+    given = ("words lines", "words linse", "words")
+    work = evaluator(journal, of("a", Model()), scorer=Spelling(*given), on_error="fail_cell")
+    cells = await work.fill(candidate(), TRAIN, 1)
+    assert [cell.failed for cell in cells] == [None, "scorer_error", None]
+    assert "example 'e1': the dimension 'linse' is new; did you mean 'lines'" in cells[1].problem
+    again = await evaluator(journal, of("a", Model()), scorer=Spelling(*given), on_error="fail_cell", replay=True).fill(
+        candidate(), TRAIN, 1
+    )
+    assert again == cells
+    with pytest.raises(ScorerError, match="scorer 'spelling', example 'e1': the dimension 'linse' is new"):
+        await evaluator(journal, of("a", Model()), scorer=Spelling(*given)).fill(candidate(), TRAIN, 1)
 
 
 # --- luck -------------------------------------------------------------------------------------------------------------

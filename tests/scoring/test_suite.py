@@ -115,3 +115,11 @@ async def test_scorers_that_break_their_word(scorers: list[Scorer], told: str) -
 async def test_a_declared_dimension_may_be_left_out() -> None:
     suite = Suite([Custom(Score({}), ("tone",)), Exact()])
     assert (await suite.score(EXAMPLE, ANSWER)).values == {"template": 0.0}
+
+
+def test_a_dimension_that_nobody_declares_and_nothing_gave_before_is_told() -> None:
+    suite = Suite([Exact(), FunctionScorer(brevity), Custom(None, name="own")])
+    assert suite.stray(EXAMPLE, Score({"template": 1, "words": 1}), ("words", "lines")) is None
+    error = suite.stray(EXAMPLE, Score({"words": 1, "linse": 1}), ("words", "lines"))
+    told = "scorer 'brevity or own', example 'e1': the dimension 'linse' is new; did you mean 'lines'?; the first answer got words, lines"
+    assert str(error).startswith(told) and "@scorer(dimensions=[...])" in str(error)

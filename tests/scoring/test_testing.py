@@ -266,7 +266,7 @@ class Meddling(Custom):
         (Misspelt, "there is no value for template; a zero is a score"),
         (Surplus, "an answer got a value for 'templte', which is not declared; did you mean 'template'"),
         (ZeroLeftOut, "there is no value for template; a zero is a score"),
-        (ZeroLeftOutUndeclared, "there is no value for its dimension; a zero is a score"),
+        (ZeroLeftOutUndeclared, "there is no value for template; a zero is a score"),
         (SilenceLeftOut, "nothing got no value for 'template'"),
         (MissingIsZero, "example 'none': it cannot be scored, and got {'template': 0.0}"),
         (MissingIsZeroUndeclared, "it cannot be scored, and got"),
@@ -302,6 +302,27 @@ def test_what_models_say_that_nobody_thought_of() -> None:
 
     with pytest.raises(ConformanceError, match=r"'first_word', example 'e1': nothing has to get a score.*IndexError"):
         check_scorer(first_word, good=GOOD, bad=BAD)
+
+
+def test_undeclared_dimensions_are_those_of_the_first_case() -> None:
+    def giving(good: str, bad: str, odd: str) -> Custom:
+        class Undeclared(Custom):
+            dimensions = None
+
+            def judge(self, example: Example, answer: TracedAnswer) -> Any:
+                given = {"yes": good, "no": bad}.get(answer.text, odd)
+                return Score(dict.fromkeys(given.split(), float(answer.text == "yes")))
+
+        return Undeclared()
+
+    check_scorer(giving("words lines", "words lines", "words"), good=GOOD, bad=BAD)
+    for given, told in {
+        ("words lines", "words", "words"): "there is no value for lines",
+        ("words lines", "words lines", "linse"): "nothing got a value for 'linse', which is not declared; did you mean 'lines'",
+        ("", "", ""): "there is no value for its dimension",
+    }.items():
+        with pytest.raises(ConformanceError, match=told):
+            check_scorer(giving(*given), good=GOOD, bad=BAD)
 
 
 def test_what_is_unscorable_may_have_no_value() -> None:
