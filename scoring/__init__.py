@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from scoring.result import VerificationResultMetadata as VerificationResultMetadata
     from scoring.result import VerificationResultRubric as VerificationResultRubric
     from scoring.result import VerificationResultTemplate as VerificationResultTemplate
+    from scoring.scales import trait_directionalities as trait_directionalities
+    from scoring.scales import trait_max_scores as trait_max_scores
+    from scoring.scales import trait_min_scores as trait_min_scores
     from scoring.score import Score as Score
     from scoring.score import ScoreError as ScoreError
     from scoring.verify import FieldsResult as FieldsResult
@@ -79,6 +82,7 @@ _HOMES = {
         "VerificationResultRubric",
         "VerificationResultTemplate",
     ),
+    "scales": ("trait_directionalities", "trait_max_scores", "trait_min_scores"),
     "score": ("Score", "ScoreError"),
     "verify": ("FieldsResult", "verify_fields"),
 }

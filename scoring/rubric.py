@@ -152,7 +152,7 @@ class Rubric:
         folder: Path = Path(),
     ) -> None:
         """`folder`: where relative paths start. Raises ScorerConfigError."""
-        self._traits = _read_traits(traits)
+        self._traits = read_traits(traits)
         self.dimensions = _dimensions(self._traits)
         self._judged = [trait for trait in self._traits if isinstance(trait, Judged)]
         check_flag(RUBRIC, "show_expected", show_expected)
@@ -214,7 +214,8 @@ def _lines(measured: Sequence[_Measured], reveal: bool) -> str:
     return "\n".join(text for _, text in lines)
 
 
-def _read_traits(traits: object) -> list[Trait]:
+def read_traits(traits: object) -> list[Trait]:
+    """The traits as a config gives them. Raises ScorerConfigError."""
     if not isinstance(traits, list | tuple) or not traits:
         raise ScorerConfigError(f"rubric: traits is {show(traits)}; it has to be a list of one trait or more")
     return [_read_trait(index, settings) for index, settings in enumerate(traits, 1)]
