@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from optimizer.table import Values
-
-ROUNDING = 1e-9
-"""Differences up to this size come from adding floats in another order, and are none."""
+from optimizer.policy import ROUNDING, Objectives
+from optimizer.table import Values, means
 
 
 @dataclass(frozen=True)
@@ -16,20 +14,22 @@ class Verdict:
     reason: str
 
 
-def accept(parent: Values, child: Values) -> Verdict:
+def accept(parent: Values, child: Values, objectives: Objectives) -> Verdict:
     """Compare a child with its parent on the same examples (both examples × objectives), over the cells that both have.
 
-    Lenient on purpose: a gate that asks for significance on a few examples lets nothing through. The child passes when the mean
-    of its objectives is higher; a child that dominates its parent always has that.
+    Lenient on purpose: a gate that asks for significance on a few examples lets nothing through. The child passes when its merit is
+    higher, or when it dominates its parent: nowhere lower, and somewhere higher.
     """
-    difference = child - parent
-    compared = ~np.isnan(difference)
-    n = int(compared.any(axis=1).sum())
+    shared = ~np.isnan(child - parent)
+    n = int(shared.any(axis=1).sum())
     if n == 0:
         return Verdict(False, "no example was scored for both parent and child")
-    columns = compared.any(axis=0)
-    by_objective = np.array([difference[compared[:, k], k].mean() for k in np.flatnonzero(columns)])
-    mean = float(by_objective.mean())
-    if mean > ROUNDING:
-        return Verdict(True, f"{100 * mean:+.1f} points on {n} examples")
-    return Verdict(False, f"not better than its parent: {100 * mean:+.1f} points on {n} examples")
+    before, after = (means(np.where(shared, values, np.nan)) for values in (parent, child))
+    change = (after - before)[shared.any(axis=0)]
+    gain = objectives.merit(after) - objectives.merit(before)
+    told = f"{100 * gain:+.1f} points on {n} examples"
+    if gain > ROUNDING:
+        return Verdict(True, told)
+    if (change >= -ROUNDING).all() and (change > ROUNDING).any():
+        return Verdict(True, f"better in {int((change > ROUNDING).sum())} of {len(change)} objectives, and worse in none")
+    return Verdict(False, f"not better than its parent: {told}")

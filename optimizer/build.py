@@ -16,6 +16,7 @@ from adapters.clients.retry import OnRetry
 from adapters.dataset import Row, data_hash, input_names, load_dataset
 from adapters.demonstrations import demonstration_of
 from adapters.formats import DatasetError
+from adapters.nearest import nearest
 from adapters.prompt import PromptAdapter
 from adapters.split import SealedTest, SearchData, Shares, split_dataset
 from optimizer.clients import Clients
@@ -70,6 +71,7 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Pr
         warnings = [*splits.notes, *adapter.check(seed, everything), *_missing_keys(config)]
     clients = Clients(config.concurrency, on_retry)
     suite = Suite([_scorer(index, spec, folder, clients) for index, spec in enumerate(config.scoring.scorers)])
+    _check_objectives(config, suite.dimensions)
     models = [
         TaskModel(model.id, clients.make(model, f"models.{index}.model"), sampled=model.temperature > 0)
         for index, model in enumerate(config.models)
@@ -162,8 +164,15 @@ def _proposers(config: Config, clients: Clients, guards: Guards, data: SearchDat
     if reflection is not None:
         if set(config.seed) <= {DEMONSTRATIONS}:
             raise PlacedError("proposers.reflection", "the seed has no component but demonstrations; give it a text to rewrite")
-        proposers.append(Reflection(clients.make(reflection, "proposers.reflection.model"), guards, reflection.minibatch))
+        proposers.append(
+            Reflection(clients.make(reflection, "proposers.reflection.model"), guards, reflection.minibatch, config.scoring.reveal_expected)
+        )
     if demos is not None:
+        if not config.scoring.reveal_expected:
+            raise PlacedError(
+                "proposers.demos",
+                "demonstrations put expected answers into prompts, which scoring.reveal_expected: false forbids; leave demos out",
+            )
         if not any(demonstration_of(example) for example in data.train):
             raise PlacedError("proposers.demos", "no train example has an expected answer to show; add some, or leave demos out")
         if demos.minibatch >= len(data.train):
@@ -173,6 +182,21 @@ def _proposers(config: Config, clients: Clients, guards: Guards, data: SearchDat
             )
         proposers.append(Demos(data.train, demos.max, demos.minibatch))
     return proposers
+
+
+def _check_objectives(config: Config, given: Sequence[str] | None) -> None:
+    """`given`: the dimensions that the scorers declare; None where they do not."""
+    ids = [model.id for model in config.models]
+    for name in config.objectives.models:
+        if name not in ids:
+            raise PlacedError(f"objectives.models.{name}", f"no model has the id {name!r}{nearest(name, ids)}")
+    for name in config.objectives.dimensions or ():
+        if given is not None and name not in given:
+            raise no_dimension(name, given)
+
+
+def no_dimension(name: str, given: Sequence[str]) -> PlacedError:
+    return PlacedError(f"objectives.dimensions.{name}", f"no scorer gives the dimension {name!r}{nearest(name, given)}")
 
 
 def _missing_keys(config: Config) -> list[str]:

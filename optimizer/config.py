@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential|bearer|(ad|session|access|auth)[-_]?token", re.IGNORECASE)
 
 
+CONSTRAINT = r"^(<=|>=) ?(0(\.\d+)?|1(\.0+)?|\.\d+)$"
+
+
 class Block(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
@@ -123,8 +126,59 @@ class ScoringConfig(Block):
     scorers: Annotated[list[str | dict[str, Any]], Field(min_length=1)]
     """Each `name` of a built-in scorer (docs/scoring.md lists them) or an installed plug-in, `{name: {settings}}`, or
     `{python: "file.py:function"}` / `{python: "module:attribute"}`."""
+    reveal_expected: bool = True
+    """Whether a reflection model may read expected answers. False keeps them out of all that it is shown: of the feedback of built-in
+    scorers, and of answers, which are not shown where they are right. What a scorer of your own writes is shown, except for what
+    `Score.discreet` leaves out. Demonstrations show expected answers, so the proposer `demos` cannot be used then."""
     on_error: Literal["stop", "fail_cell"] = "stop"
     """What a scorer that fails does: end the run, or leave the cell failed, as when a call fails."""
+
+
+class DimensionConfig(Block):
+    """One dimension that counts."""
+
+    weight: Annotated[float, Field(ge=0, le=1000)] = 1.0
+    """How much it counts in the overall mean; 0: it is on the frontier and in the report, and counts nothing in choosing the best."""
+    direction: Literal["maximize", "minimize"] = "maximize"
+    """`minimize`: lower values of its scorer are better. Those of the built-in scorers are better when higher, also of cost and length."""
+    constraint: Annotated[str, Field(pattern=CONSTRAINT)] | None = None
+    """The mean that it has to have with every model, for example `>= 0.95`, or `<= 0.05` where lower is better. Only a candidate that
+    meets all constraints is the best, as long as there is one."""
+
+    @property
+    def required(self) -> float | None:
+        """The constraint as the least that 0..1, higher is better, has to reach."""
+        if self.constraint is None:
+            return None
+        limit = float(self.constraint.lstrip("<>= "))
+        return 1 - limit if self.direction == "minimize" else limit
+
+    @model_validator(mode="after")
+    def the_right_way(self) -> "DimensionConfig":
+        sign = "<=" if self.direction == "minimize" else ">="
+        if self.constraint is not None and not self.constraint.startswith(sign):
+            raise ValueError(
+                f"with direction {self.direction} a constraint begins with {sign}; {self.constraint!r} would ask for the worse"
+            )
+        return self
+
+
+class ObjectivesConfig(Block):
+    """What is wanted. Without it, every dimension that the scorers give counts alike, with every model."""
+
+    dimensions: Annotated[dict[str, DimensionConfig], Field(min_length=1)] | None = None
+    """Dimension → how it counts; those not named here are no objectives. Absent: all that the scorers give."""
+    models: dict[str, Annotated[float, Field(gt=0, le=1000)]] = Field(default_factory=dict)
+    """Model id → how much it counts in means over the models; those not named count 1."""
+    best: Literal["mean", "worst_model", "per_model"] = "mean"
+    """Which candidate is the best: the one with the highest weighted mean over all objectives; the one whose worst model has the highest
+    mean; or one for each model, each with that model's highest mean."""
+
+    @model_validator(mode="after")
+    def some(self) -> "ObjectivesConfig":
+        if self.dimensions is not None and not any(dimension.weight for dimension in self.dimensions.values()):
+            raise ValueError("every dimension has weight 0; one at least has to count")
+        return self
 
 
 class ReflectionConfig(Endpoint):
@@ -199,6 +253,7 @@ class Config(Block):
     models: Annotated[list[ModelConfig], Field(min_length=1)]
     data: DataConfig
     scoring: ScoringConfig
+    objectives: ObjectivesConfig = ObjectivesConfig()
     proposers: ProposersConfig
     budget: BudgetConfig
     failures: FailuresConfig = FailuresConfig()

@@ -23,16 +23,18 @@ from adapters.example import Example
 from adapters.split import SearchData
 from optimizer.accept import accept
 from optimizer.budget import Claim, Ledger, Used
+from optimizer.config import ObjectivesConfig
 from optimizer.desk import Desk, Line
 from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Cell, Evaluator
 from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageStarted
 from optimizer.journal import CandidateRow, Journal
 from optimizer.minibatch import minibatch
+from optimizer.policy import ROUNDING, Objectives
 from optimizer.pool import Member, Pool
 from optimizer.propose.demos import unshown
 from optimizer.propose.guards import Guards
-from optimizer.propose.proposer import NO_PROPOSAL, Attempt, Proposal, Proposer, Task
+from optimizer.propose.proposer import NO_PROPOSAL, Attempt, Other, Proposal, Proposer, Task
 from optimizer.table import Table
 
 SEED_JOB = 0
@@ -40,7 +42,6 @@ PATIENCE = 12
 """Proposals in a row that could not be used, after which the search ends: its proposers have nothing more to offer."""
 MARGIN = 2.0
 """Room for the best candidate's longer prompts, in what is set aside for the report's tokens and money."""
-ROUNDING = 1e-9
 NOTHING_LEFT, NO_PROPOSALS, CLOCK = "nothing left to improve", "no usable proposals", "minutes"
 
 
@@ -71,6 +72,7 @@ class Job:
     known_cells: Sequence[Cell]
     missing: Sequence[Example]
     known: frozenset[str]
+    others: Sequence[Other]
     attempts: Sequence[Attempt]
     claim: Claim
     ticket: int = 0
@@ -80,10 +82,13 @@ class Job:
 
 @dataclass(frozen=True)
 class Found:
-    """What the search ends with. `best` has the highest mean over the objectives on val; `frontier` tells each one's means there."""
+    """What the search ends with. `best`: the best of all on val; `chosen`: model → the candidate to run it with; `specialists`: model →
+    the best where only that model counts, its worth there on val and that of `best`; `frontier` tells each one's means there."""
 
     seed: Candidate
     best: Candidate
+    chosen: Mapping[str, Candidate]
+    specialists: Mapping[str, tuple[Candidate, float, float]]
     frontier: Sequence[tuple[Candidate, Mapping[str, float]]]
     table: Table
     stopped_by: str
@@ -105,6 +110,7 @@ class Search:
         ledger: Ledger,
         journal: Journal,
         observer: Observer,
+        objectives: ObjectivesConfig,
         dimensions: Sequence[str] | None,
         time_is_up: Callable[[], bool],
     ) -> None:
@@ -112,9 +118,9 @@ class Search:
         self._seed, self._data, self._rules = seed, data, rules
         self._evaluator, self._proposers, self._guards = evaluator, proposers, guards
         self._desk, self._ledger, self._journal, self._observer = desk, ledger, journal, observer
-        self._dimensions, self._time_is_up = dimensions, time_is_up
-        models = [model.id for model in evaluator.models]
-        self._table = Table([*data.train, *data.val], models, dimensions or ())
+        self._wanted, self._time_is_up = objectives, time_is_up
+        self._dimensions = dimensions if objectives.dimensions is None else tuple(objectives.dimensions)
+        self._table = Table([*data.train, *data.val], self._objectives(self._dimensions or ()))
         self._pool = Pool(seed, self._table, data.val)
         self._known = {seed.id}
         self._in_vain = 0
@@ -143,7 +149,11 @@ class Search:
             )
         self._ledger.settle(report, ())
         frontier = [(candidate, self._pool.objectives(candidate)) for candidate in self._pool.frontier()]
-        return Found(self._seed, self._pool.best(), frontier, self._table, stopped_by)
+        pool = self._pool
+        return Found(self._seed, pool.best(), pool.chosen(), pool.specialists(), frontier, self._table, stopped_by)
+
+    def _objectives(self, dimensions: Sequence[str]) -> Objectives:
+        return Objectives([model.id for model in self._evaluator.models], dimensions, self._wanted)
 
     async def _search(self) -> None:
         for _ in range(self._rules.in_flight):
@@ -175,7 +185,7 @@ class Search:
         self._observer(StageStarted("seed", claim.rollouts))
         cells = await self._evaluator.fill(self._seed, val, SEED_JOB)
         dimensions = self._dimensions or list(dict.fromkeys(d for c in cells if c.score for d in c.score.values))
-        self._table.fix(dimensions)
+        self._table.objectives = self._objectives(dimensions)
         used = [cell.used for cell in self._table.add(cells)]
         self._ledger.settle(ticket, used)
         check_failures(self._table, self._rules.max_failed_share)
@@ -205,8 +215,8 @@ class Search:
         missing = [example for example in batch if not self._table.knows(parent.candidate.id, example)]
         claim = self._claim(parent.candidate, batch, missing, proposer)
         cells = self._table.cells(parent.candidate.id, batch)
-        known, attempts = frozenset(self._known), tuple(parent.attempts)
-        self._drawn.append(Job(index, parent, proposer, batch, cells, missing, known, attempts, claim))
+        known, others, attempts = frozenset(self._known), self._pool.others(parent, batch), tuple(parent.attempts)
+        self._drawn.append(Job(index, parent, proposer, batch, cells, missing, known, others, attempts, claim))
 
     def _admit(self) -> None:
         """Start the drawn jobs, in their order, as far as the budget goes."""
@@ -221,7 +231,8 @@ class Search:
 
     def _exhausted(self) -> str | None:
         """Why the search has come to its end by itself, if it has."""
-        if self._pool.overall(self._pool.best()) >= 1 - ROUNDING:
+        objectives, reached = self._table.objectives, self._pool.reached()
+        if objectives.overall(reached) >= 1 - ROUNDING and not objectives.shortfall(reached):
             return NOTHING_LEFT
         return NO_PROPOSALS if self._in_vain >= PATIENCE else None
 
@@ -249,10 +260,10 @@ class Search:
             return Line(self._desk, client, job.index, job.proposer.name)
 
         def problem(child: Candidate) -> str | None:
-            return self._guards.problem(parent, child, job.known)
+            return self._guards.problem(parent, child, job.known, job.batch)
 
         stream = random.Random(f"{self._rules.random_seed}/proposal/{job.index}")
-        task = Task(parent, job.batch, cells, job.attempts, problem, line, stream)
+        task = Task(parent, job.batch, cells, job.others, job.attempts, problem, line, stream)
         try:
             proposal = await job.proposer.propose(task)
         except ModelError as error:
@@ -276,7 +287,8 @@ class Search:
             child, reason = None, "the same text was proposed at the same time"  # it belongs to the job that committed it
         if child is not None:
             self._known.add(child.id)
-            verdict = accept(self._table.values(parent.id, job.batch), self._table.values(child.id, job.batch))
+            before, after = (self._table.values(each.id, job.batch) for each in (parent, child))
+            verdict = accept(before, after, self._table.objectives)
             outcome, reason = ("accepted" if verdict.accepted else "rejected"), verdict.reason
             if verdict.accepted:
                 val_cells = self._table.add(await self._evaluator.fill(child, self._data.val, job.index))
@@ -302,7 +314,7 @@ class Search:
             self._observer(Diverged(f"job {job} ended otherwise than it was recorded; the run goes on from what it finds now"))
 
     def _tell(self, job: Job, outcome: Outcome, reason: str) -> None:
-        best = self._pool.best()
+        objectives, reached = self._table.objectives, self._pool.reached()
         child = job.proposal.child
         self._observer(
             JobCommitted(
@@ -314,8 +326,8 @@ class Search:
                 pool=len(self._pool.members),
                 frontier=len(self._pool.frontier()),
                 seed_overall=self._pool.overall(self._seed),
-                best_overall=self._pool.overall(best),
-                objectives=self._pool.objectives(best),
+                best_overall=objectives.overall(reached),
+                objectives=objectives.raw(reached),
                 spent=self._ledger.spent(self._journal.seconds()),
             )
         )

@@ -2,6 +2,7 @@
 
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -49,9 +50,15 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
             write_manifest(out, new)
             journal.sit_down()
             result = await _derive(prepared, journal, observer, replay=False)
-        write_best(out, result["best"]["components"])
+        write_best(out, result["best"]["components"], _own_best(result))
         write_json(out / RESULT, result)
         return result
+
+
+def _own_best(result: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+    """Model → the components chosen for it, where the policy is to choose for each model."""
+    each = result["best_by"] == "per_model"
+    return {model: own["components"] for model, own in result["best_per_model"].items() if each}
 
 
 async def replay(prepared: Prepared, out: Path) -> list[str]:
@@ -123,6 +130,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         ledger=ledger,
         journal=journal,
         observer=observer,
+        objectives=config.objectives,
         dimensions=prepared.suite.dimensions,
         time_is_up=time_is_up,
     )

@@ -120,24 +120,29 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     _write(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
-def write_best(out: Path, components: Mapping[str, str]) -> None:
-    """`best/<component>.txt`, each text as it is; files of an earlier best go."""
+def write_best(out: Path, components: Mapping[str, str], own: Mapping[str, Mapping[str, str]]) -> None:
+    """`best/<component>.txt`, each text as it is, and `best/<model>/<component>.txt` for the models with a best of their `own`; files of an
+    earlier best go."""
+    texts: dict[tuple[str, ...], str] = {(name,): text for name, text in components.items()}
+    texts |= {(model, name): text for model, each in own.items() for name, text in each.items()}
+    files = {out.joinpath(BEST, *map(_file_name, path[:-1]), f"{_file_name(path[-1])}.txt"): text for path, text in texts.items()}
     folder = out / BEST
-    files = {f"{_file_name(name)}.txt": text for name, text in components.items()}
     try:
-        folder.mkdir(exist_ok=True)
-        for path in folder.glob("*.txt"):
-            if path.name not in files:
+        for path in (folder / "any", *files):
+            path.parent.mkdir(exist_ok=True)
+        for path in [*folder.glob("*.txt"), *folder.glob("*/*.txt")]:
+            if path not in files:
                 path.unlink()
     except OSError as error:
         raise _unwritable(folder, error) from error
-    for name, text in files.items():
-        _write(folder / name, text)
+    for path, text in files.items():
+        _write(path, text)
 
 
-def _file_name(component: str) -> str:
-    """A component may have any name; what could lead out of the folder, or is no part of a file's name somewhere, is spelled `%2F`."""
-    return re.sub(r'[\x00-\x1f"%*/:<>?\\|]', lambda match: f"%{ord(match[0]):02X}", component)
+def _file_name(name: str) -> str:
+    """A component or a model may have any name; what could lead out of the folder, or is no part of a file's name somewhere, is spelled
+    `%2F`."""
+    return re.sub(r'^\.|[\x00-\x1f"%*/:<>?\\|]', lambda match: f"%{ord(match[0]):02X}", name)
 
 
 def _write(path: Path, text: str) -> None:

@@ -9,7 +9,7 @@ from adapters.clients.client import Capabilities, Completion, Request
 from adapters.demonstrations import demonstration_of
 from adapters.digest import Json
 from adapters.example import Example
-from optimizer.build import Prepared
+from optimizer.build import Prepared, no_dimension
 from scoring.scorer import AskingScorer, Scorer
 from scoring.suite import Suite
 
@@ -37,6 +37,20 @@ async def try_scorers(prepared: Prepared) -> list[Trial]:
 
 def _asks(scorer: Scorer, example: Example) -> bool:
     return isinstance(scorer, AskingScorer) and bool(scorer.requests(example))
+
+
+async def check_dimensions(prepared: Prepared) -> None:
+    """Where objectives are named and some scorer does not declare what it gives, a trial tells. Raises PlacedError for an objective that
+    nothing gives, ScorerError where a scorer fails."""
+    wanted = prepared.config.objectives.dimensions
+    if wanted is None or prepared.suite.dimensions is not None:
+        return
+    tried = [dimension for trial in await try_scorers(prepared) for dimension in {**trial.empty, **(trial.expected or {})}]
+    declared = [dimension for scorer in prepared.suite.scorers for dimension in scorer.dimensions or ()]
+    given = list(dict.fromkeys([*declared, *tried]))
+    for name in wanted:
+        if name not in given:
+            raise no_dimension(name, given)
 
 
 async def _try(scorer: Scorer, example: Example, prepared: Prepared) -> Trial:

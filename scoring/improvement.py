@@ -66,32 +66,41 @@ def paired_difference(
 
 
 def overall_difference(
-    seed: ArrayLike, best: ArrayLike, groups: Sequence[str | None] | None = None, *, rng_seed: int, level: float = 0.95
+    seed: ArrayLike,
+    best: ArrayLike,
+    groups: Sequence[str | None] | None = None,
+    *,
+    weights: ArrayLike | None = None,
+    rng_seed: int,
+    level: float = 0.95,
 ) -> Difference:
-    """The difference in the mean of the objectives: each objective's mean over its own pairs, then the mean of those.
+    """The difference in the mean of the objectives: each objective's mean over its own pairs, then the weighted mean of those.
 
-    `seed`, `best`: n × objectives, otherwise as in paired_difference. Examples are drawn whole, with all their objectives, so
-    objectives that rise and fall together are not taken for independent evidence. An objective without a pair is left out."""
+    `seed`, `best`: n × objectives, otherwise as in paired_difference. `weights`: one of 0 or more for each objective; None: all alike.
+    Examples are drawn whole, with all their objectives, so objectives that rise and fall together are not taken for independent
+    evidence. An objective without a pair, or with weight 0, is left out."""
     first, second = _checked(seed, best, groups)
+    weight = _weights(weights, first.shape[1])
     paired = ~np.isnan(first) & ~np.isnan(second)
-    known = paired.any(axis=0)
-    first, second, paired = first[:, known], second[:, known], paired[:, known]
+    known = paired.any(axis=0) & (weight > 0)
+    first, second, paired, weight = first[:, known], second[:, known], paired[:, known], weight[known]
     n = int(paired.any(axis=1).sum())
     if n == 0:
         return Difference(None, None, None, None, None, None, 0)
-    before, after = _mean(first, paired), _mean(second, paired)
+    before, after = _mean(first, paired, weight), _mean(second, paired, weight)
     sums, counts = _by_group(np.where(paired, second - first, 0.0), paired, groups)
-    low, high = _interval(sums, counts, np.random.default_rng(rng_seed), level)
+    low, high = _interval(sums, counts, weight, np.random.default_rng(rng_seed), level)
     difference = after - before
     return Difference(before, after, difference, min(low, difference), max(high, difference), compute_improvement(before, after), n)
 
 
-def verdict(difference: Difference) -> str:
+def verdict(difference: Difference, *, lower_is_better: bool = False) -> str:
     """`improved` or `worse` where the interval lies on one side of zero, else `not distinguishable`."""
+    higher, lower = ("worse", "improved") if lower_is_better else ("improved", "worse")
     if difference.low is not None and difference.low > 0:
-        return "improved"
+        return higher
     if difference.high is not None and difference.high < 0:
-        return "worse"
+        return lower
     return "not distinguishable"
 
 
@@ -108,10 +117,18 @@ def _checked(seed: ArrayLike, best: ArrayLike, groups: Sequence[str | None] | No
     return first, second
 
 
-def _mean(scores: Array, paired: NDArray[np.bool_]) -> float:
+def _weights(weights: ArrayLike | None, objectives: int) -> Array:
+    found = np.ones(objectives) if weights is None else np.asarray(weights, dtype=np.float64)
+    if found.shape != (objectives,) or not (np.isfinite(found) & (found >= 0)).all():
+        raise ValueError(f"the weights {found.tolist()} do not fit; {objectives} objectives need as many numbers of 0 or more")
+    return found
+
+
+def _mean(scores: Array, paired: NDArray[np.bool_], weights: Array) -> float:
     """The mean of the columns' means over the pairs. fsum rounds once, so the order of examples does not matter."""
     columns = [scores[paired[:, k], k].tolist() for k in range(scores.shape[1])]
-    return fsum(fsum(column) / len(column) for column in columns) / len(columns)
+    means = (weight * fsum(column) / len(column) for weight, column in zip(weights.tolist(), columns, strict=True))
+    return fsum(means) / fsum(weights.tolist())
 
 
 def _by_group(differences: Array, paired: NDArray[np.bool_], groups: Sequence[str | None] | None) -> tuple[Array, Array]:
@@ -128,28 +145,29 @@ def _by_group(differences: Array, paired: NDArray[np.bool_], groups: Sequence[st
     return np.array([sums for sums, _ in rows], dtype=np.float64), np.array([counts for _, counts in rows], dtype=np.float64)
 
 
-def _interval(sums: Array, counts: Array, rng: np.random.Generator, level: float) -> tuple[float, float]:
+def _interval(sums: Array, counts: Array, weights: Array, rng: np.random.Generator, level: float) -> tuple[float, float]:
     size = len(sums)
     if size < 2:
         return -1.0, 1.0
-    imagined = _largest(sums, counts)
+    share = weights / weights.sum()
+    imagined = _largest(sums, counts, share)
     usual = counts.mean(axis=0)
     means = []
     for start in range(0, RESAMPLES, max(1, _BLOCK // size)):
         draws = min(RESAMPLES - start, max(1, _BLOCK // size))
-        weights = rng.standard_exponential((draws, size))
+        drawn = rng.standard_exponential((draws, size))
         won, lost = rng.standard_gamma(IMAGINED, (2, draws, 1))
-        total = weights @ sums + (won - lost) * imagined * usual
-        means.append((total / (weights @ counts + (won + lost) * usual)).mean(axis=1))
+        total = drawn @ sums + (won - lost) * imagined * usual
+        means.append((total / (drawn @ counts + (won + lost) * usual)) @ share)
     tail = NormalDist().cdf(-_student(1 - (1 - level) / 2, size - 1))
     low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
     return float(low), float(high)
 
 
-def _largest(sums: Array, counts: Array) -> float:
+def _largest(sums: Array, counts: Array, share: Array) -> float:
     """The largest mean difference of any group, on any side, over its objectives."""
-    with np.errstate(invalid="ignore"):
-        means: Array = np.nanmean(sums / counts, axis=1)
+    has = counts > 0
+    means = (share * sums / np.where(has, counts, 1)).sum(axis=1) / (share * has).sum(axis=1)
     return float(np.abs(means).max())
 
 

@@ -22,11 +22,12 @@ def command(config: ConfigFile, overrides: Overrides = None, as_json: AsJson = F
     from optimizer.errors import BudgetError
     from optimizer.plan import plan
     from optimizer.report.words import visible
-    from optimizer.trial import try_scorers
+    from optimizer.trial import check_dimensions, try_scorers
 
     loaded = load_config(config, overrides or ())
     with loaded.placing():
         prepared = prepare(loaded.config, loaded.folder)
+        asyncio.run(check_dimensions(prepared))
     found = plan(prepared)
     if found.limits.get("rollouts", found.least) < found.least:
         raise BudgetError(

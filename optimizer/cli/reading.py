@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+import numpy as np
+
 from adapters.nearest import nearest
+from optimizer.configfile import config_from_manifest
 from optimizer.errors import ConfigError, JournalError
 from optimizer.journal import REPORT_JOB, CandidateRow, CellRow, Journal
-from optimizer.rundir import RESULT, read_result
-from scoring.pareto import pareto_front
+from optimizer.policy import Objectives
+from optimizer.rundir import RESULT, read_manifest, read_result
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,10 @@ def read_run(folder: Path) -> RunRecord:
             f"{folder} has no candidate yet: its seed was not scored to the end. Continue: python -m optimizer resume {quote(str(folder))}"
         )
     pool = {name: body["objectives"] for name, body in commits.items() if body["objectives"]}
-    frontier, best = pareto_front(pool), _best(folder, pool)
+    objectives = _objectives(folder, pool)
+    levels = [objectives.levels(pool[name]) for name in pool]
+    frontier = [name for name, free in zip(pool, objectives.frontier(np.array(levels)), strict=True) if free]
+    best = _best(folder) or max(zip(pool, levels, strict=True), key=lambda pair: objectives.rank(pair[1]))[0]
     listed = [
         Listed(
             **vars(row),
@@ -85,13 +91,13 @@ def read_run(folder: Path) -> RunRecord:
     return RunRecord(folder, listed)
 
 
-def _best(folder: Path, objectives: Mapping[str, Mapping[str, float]]) -> str | None:
-    """The best of the result; while there is none, the highest mean on val so far."""
-    if (folder / RESULT).exists():
-        best: str = read_result(folder)["best"]["id"]
-        return best
-    return max(objectives, key=lambda candidate: mean(objectives[candidate]), default=None)
+def _objectives(folder: Path, pool: Mapping[str, Mapping[str, float]]) -> Objectives:
+    """As the run's config has them. Dimensions that were undeclared are those of its candidates."""
+    config = config_from_manifest(read_manifest(folder)["config"])
+    names = dict.fromkeys(name.rpartition(":")[2] for values in pool.values() for name in values)
+    return Objectives([model.id for model in config.models], list(config.objectives.dimensions or names), config.objectives)
 
 
-def mean(objectives: Mapping[str, float]) -> float:
-    return sum(objectives.values()) / len(objectives)
+def _best(folder: Path) -> str | None:
+    """The best of the result, where there is one."""
+    return read_result(folder)["best"]["id"] if (folder / RESULT).exists() else None

@@ -24,6 +24,7 @@ from optimizer.report.terminal import show_result
 from optimizer.report.words import visible
 from optimizer.run import run
 from optimizer.rundir import MANIFEST, read_manifest
+from optimizer.trial import check_dimensions
 
 STOPPING = "stopping: the calls under way are waited for, since they are paid for; once more to stop at once"
 
@@ -43,6 +44,7 @@ def sit(
 
     async def stoppable(prepared: Prepared, watcher: Watcher) -> dict[str, Any]:
         with _brake(lambda: say(console, STOPPING), lambda: _leave(out)):
+            await check_dimensions(prepared)
             return await run(prepared, out, watcher, allow_changes=allow_changes)
 
     try:

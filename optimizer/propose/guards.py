@@ -1,15 +1,12 @@
 """Guards: a broken proposal is refused before it costs a rollout (invariant I7)."""
 
-import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.example import Example
-
-COPIED = 40
-"""Letters that an example's text (a whole input, or the answer) needs, so that finding it word for word in a proposal counts as copied."""
+from optimizer.propose.copies import Copies
 
 
 @dataclass(frozen=True)
@@ -20,14 +17,16 @@ class Guards:
     max_bytes: int
     train: Sequence[Example]
 
-    def problem(self, parent: Candidate, child: Candidate, known: Set[str]) -> str | None:
-        """What is wrong with the child, in words for the proposer, or None. `known`: ids of candidates that were there before."""
+    def problem(self, parent: Candidate, child: Candidate, known: Set[str], shown: Sequence[Example] = ()) -> str | None:
+        """What is wrong with the child, in words for the proposer, or None. `known`: ids of candidates that were there before;
+        `shown`: the train examples that the proposer has seen for it."""
         if all(text.strip() == parent.components[name].strip() for name, text in child.components.items()):
             return "the text is the same as before"
         if child.id in known:
             return "this text was tried before"
-        changed = (name for name, text in child.components.items() if text != parent.components[name] and name != DEMONSTRATIONS)
-        return next(filter(None, (self._text(parent.components[name], child.components[name]) for name in changed)), None)
+        changed = [name for name, text in child.components.items() if text != parent.components[name] and name != DEMONSTRATIONS]
+        pairs = [(parent.components[name], child.components[name]) for name in changed]
+        return next(filter(None, (self._text(old, new) or self._copied(old, new, shown) for old, new in pairs)), None)
 
     def room(self, old: str) -> int:
         """The longest text that may take the place of `old`, in bytes: a text may grow, but not without end."""
@@ -49,19 +48,15 @@ class Guards:
             return f"the placeholder {repeated[0]} stands there more often than before; use it as often as the text did"
         if len(new.encode()) > self.room(old):
             return f"the text is too long: {len(new.encode())} bytes, at most {self.room(old)} are allowed"
-        return self._copied(old, new)
+        return None
 
-    def _copied(self, old: str, new: str) -> str | None:
-        before, after = _fold(old), _fold(new)
-        copied = next((name for name, text in self._recognizable if text in after and text not in before), None)
-        return None if copied is None else f"the text copies the training example {copied!r}; state rules that hold for examples never seen"
+    def _copied(self, old: str, new: str, shown: Sequence[Example]) -> str | None:
+        copied = self._copies.found(old, new, shown)
+        if not copied:
+            return None
+        what = f"example {copied[0]!r}" if len(copied) == 1 else f"examples {', '.join(map(repr, copied))}"
+        return f"the text copies the training {what}; state rules that hold for examples never seen"
 
     @cached_property
-    def _recognizable(self) -> list[tuple[str, str]]:
-        """Example → each of its texts that is long enough to be recognized."""
-        texts = ((e.id, _fold(value)) for e in self.train for value in (*e.inputs.values(), e.expected) if isinstance(value, str))
-        return [(name, text) for name, text in texts if len(text) >= COPIED]
-
-
-def _fold(text: str) -> str:
-    return re.sub(r"\s+", " ", text).strip().lower()
+    def _copies(self) -> Copies:
+        return Copies(self.train)

@@ -24,13 +24,23 @@ class Attempt:
 
 
 @dataclass(frozen=True)
+class Other:
+    """Another member of the pool, and its known cells on the minibatch."""
+
+    candidate: Candidate
+    cells: Sequence[Cell]
+
+
+@dataclass(frozen=True)
 class Task:
-    """What one job asks of a proposer: a child of `parent`. `cells` are the parent's on the minibatch; `problem` is what is wrong with a
-    child before it costs anything (the guards), or None. `rng` is the job's own random stream."""
+    """What one job asks of a proposer: a child of `parent`. `cells` are the parent's on the minibatch, `others` what the pool's other
+    members, the oldest first, were known to do there when the job was drawn; `problem` is what is wrong with a child before it costs
+    anything (the guards), or None. `rng` is the job's own random stream."""
 
     parent: Candidate
     batch: Sequence[Example]
     cells: Sequence[Cell]
+    others: Sequence[Other]
     attempts: Sequence[Attempt]
     problem: Callable[[Candidate], str | None]
     line: Callable[[ModelClient], Line]

@@ -6,6 +6,7 @@ from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.clients.client import Completion, Message, ModelClient, ModelError, Request
 from optimizer.budget import Claim, Used
 from optimizer.evaluate import ceiling_claim
+from optimizer.propose.contrast import NAMES, named
 from optimizer.propose.feedback import cut, render
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Attempt, Proposal, Task
@@ -14,7 +15,7 @@ from optimizer.propose.reply import ReplyError, block
 EXAMPLES_LIMIT = 20_000
 ATTEMPTS, ATTEMPT_LIMIT, REASON_LIMIT = 3, 800, 300
 COMPLAINT_LIMIT = REASON_LIMIT + 200
-AROUND_LIMIT = EXAMPLES_LIMIT + ATTEMPTS * (ATTEMPT_LIMIT + REASON_LIMIT + 200) + 400
+AROUND_LIMIT = EXAMPLES_LIMIT + ATTEMPTS * (ATTEMPT_LIMIT + REASON_LIMIT + 200) + len(NAMES) * (ATTEMPT_LIMIT + 100) + 600
 """Characters of a prompt after its opening: what its parts, their headings and the marks of what is left out add up to at most."""
 
 INSTRUCTION = """\
@@ -28,6 +29,11 @@ seen; do not repeat the examples themselves.{placeholders}
 Reply with your reasoning, if you need it, and then exactly one block fenced by ``` that holds the whole new text and nothing \
 else. If the text itself needs such fences, fence the block with more backticks than any inside it."""
 
+OTHERS = """\
+# Other texts of this part
+
+They did better where that is said above. Lines with + are theirs, lines with - are in the text now and not in theirs."""
+
 COMPLAINT = "This cannot be used: {problem}. Reply again, with one fenced block that holds the whole new text."
 
 
@@ -37,8 +43,9 @@ class Reflection:
     name = "reflection"
     needs_failures = True
 
-    def __init__(self, client: ModelClient, guards: Guards, minibatch: int) -> None:
-        self._client, self._guards, self.minibatch = client, guards, minibatch
+    def __init__(self, client: ModelClient, guards: Guards, minibatch: int, reveal_expected: bool) -> None:
+        """`reveal_expected`: whether the model may read expected answers."""
+        self._client, self._guards, self.minibatch, self._reveal = client, guards, minibatch, reveal_expected
 
     def claim(self, parent: Candidate, priced: bool) -> Claim:
         if not priced:
@@ -87,7 +94,13 @@ class Reflection:
 
     def _prompt(self, task: Task, component: str) -> str:
         text = task.parent.components[component]
-        parts = [self._opening(component, text), f"# How it did\n\n{render(task.cells, EXAMPLES_LIMIT)}"]
+        better = named(task.cells, [other for other in task.others if other.candidate.components[component] != text])
+        cells = {name: other.cells for name, other in better.items()}
+        did = render(task.cells, EXAMPLES_LIMIT, reveal=self._reveal, texts=cells)
+        parts = [self._opening(component, text), f"# How it did\n\n{did}"]
+        if better:
+            told = (f"## Text {name}\n\n{_changes(text, other.candidate.components[component])}" for name, other in better.items())
+            parts.append("\n\n".join([OTHERS, *told]))
         failed = [_told(attempt, text, component) for attempt in task.attempts if attempt.candidate.components[component] != text]
         if failed:
             parts.append("# Changes that were tried before and did not help\n\n" + "\n\n".join(failed[-ATTEMPTS:]))
@@ -106,8 +119,12 @@ def _texts(candidate: Candidate) -> dict[str, str]:
 
 
 def _told(attempt: Attempt, text: str, component: str) -> str:
-    """The lines that an attempt had added and taken away, and why it failed."""
-    new = attempt.candidate.components[component]
+    """What an attempt had changed, and why it failed."""
+    return f"{_changes(text, attempt.candidate.components[component])}\nOutcome: {cut(attempt.reason, REASON_LIMIT)}"
+
+
+def _changes(text: str, new: str) -> str:
+    """The lines that `new` has beside those of `text`, and those that it lacks."""
     lines = list(difflib.unified_diff(text.splitlines(), new.splitlines(), lineterm="", n=0))
     changes = [line for line in lines[2:] if not line.startswith("@@")]  # the first two are names of files
-    return cut("\n".join(changes), ATTEMPT_LIMIT) + f"\nOutcome: {cut(attempt.reason, REASON_LIMIT)}"
+    return cut("\n".join(changes), ATTEMPT_LIMIT)

@@ -1,11 +1,13 @@
 """The report: the seed and the best candidate meet the sealed test split, and what came of it becomes `result.json`."""
 
+import math
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, replace
 from typing import Any
 
 from adapters.candidate import Candidate
+from adapters.digest import digest
 from adapters.example import Example
 from adapters.split import SealedTest
 from optimizer.budget import Claim, Ledger
@@ -14,8 +16,10 @@ from optimizer.evaluate import Evaluator
 from optimizer.events import Observer, StageStarted, Warned
 from optimizer.journal import OPENED, REPORT_JOB, Journal
 from optimizer.loop import Found, Rules, check_failures
+from optimizer.report.agreement import judge_agreement
+from optimizer.report.pairing import Pairing
 from optimizer.table import Table
-from scoring.improvement import overall_difference, paired_difference, verdict
+from scoring.improvement import verdict
 
 CHUNK = 8
 """Test examples at a time, where a limit on tokens or money may end the report early: both sides meet the same examples."""
@@ -38,22 +42,23 @@ class Report:
         Raises ProviderError when too many of its cells failed; they are tried again when the run goes on."""
         if len(test) == 0:
             return self._result(found, "val", val, found.table)
-        note = {"best": found.best.id, "seed": found.seed.id}
+        runs = _runs(found)
+        chosen = found.best.id if len(runs) < 3 else digest([each.id for each in found.chosen.values()])
+        note = {"best": chosen, "seed": found.seed.id}
         opened = {kind for job, kind, body in self._journal.decisions() if job == REPORT_JOB and body.get("data") == data}
-        others = opened - {OPENED + found.best.id, "commit"}
+        others = opened - {OPENED + chosen, "commit"}
         with self._journal.together():
-            self._journal.decide(REPORT_JOB, OPENED + found.best.id, {"data": data})
+            self._journal.decide(REPORT_JOB, OPENED + chosen, {"data": data})
             if self._journal.decision(REPORT_JOB, "commit") != note:
                 self._journal.withdraw(REPORT_JOB, "commit")  # of another report: this one's failures do not rest on it
         if others:
             self._observer(Warned("the test split was opened before, for another candidate: this is a second look, and a flattering one"))
-        examples = test.open(f"the report on {found.best.id}")
-        table = Table(examples, found.table.models, found.table.dimensions)
-        candidates = list(dict.fromkeys((found.seed, found.best)))
-        self._observer(StageStarted("report", len(candidates) * len(examples) * len(found.table.models)))
+        examples = test.open(f"the report on {chosen}")
+        table = Table(examples, found.table.objectives)
+        self._observer(StageStarted("report", sum(map(len, runs.values())) * len(examples)))
         done, step = 0, CHUNK if self._rules.priced else len(examples)
         while done < len(examples) and step > 0:
-            if await self._meet(candidates, examples[done : done + step], table, met):
+            if await self._meet(runs, examples[done : done + step], table, met):
                 done += step
             else:
                 step //= 2
@@ -64,47 +69,65 @@ class Report:
         return self._result(found, "test", examples, table)
 
     async def _meet(
-        self, candidates: Sequence[Candidate], examples: Sequence[Example], table: Table, met: Set[tuple[str, str, str]]
+        self, runs: Mapping[Candidate, Set[str]], examples: Sequence[Example], table: Table, met: Set[tuple[str, str, str]]
     ) -> bool:
-        """Whether the budget allowed it."""
-        claims = (self._evaluator.claim(each, self._unmet(each, examples, met), self._rules.priced) for each in candidates)
+        """Whether the budget allowed it. `runs`: candidate → the models that it is run with."""
+        priced = self._rules.priced
+        claims = (
+            self._evaluator.claim(who, [e for e in examples if (who.id, e.id, model) not in met], priced, {model})
+            for who, models in runs.items()
+            for model in models
+        )
         claim = sum(claims, Claim())
         if self._ledger.refusal(claim) is not None:
             return False
         ticket = self._ledger.hold(claim)
-        cells = [cell for row in await together(self._evaluator.fill(c, examples, REPORT_JOB) for c in candidates) for cell in row]
+        rows = await together(self._evaluator.fill(who, examples, REPORT_JOB, models) for who, models in runs.items())
+        cells = [cell for row in rows for cell in row]
         booked = [replace(cell.used, cells=0, uses=0) if cell.key in met else cell.used for cell in table.add(cells)]
         self._ledger.settle(ticket, booked)
         with self._journal.together():
             self._journal.add_cells([cell.row("test") for cell in cells])
         return True
 
-    def _unmet(self, candidate: Candidate, examples: Sequence[Example], met: Set[tuple[str, str, str]]) -> list[Example]:
-        models = [model.id for model in self._evaluator.models]
-        return [example for example in examples if any((candidate.id, example.id, model) not in met for model in models)]
-
     def _result(self, found: Found, split: str, examples: Sequence[Example], table: Table) -> dict[str, Any]:
-        seed, best = table.values(found.seed.id, examples), table.values(found.best.id, examples)
-        groups = [example.group for example in examples]
-        overall = overall_difference(seed, best, groups, rng_seed=self._rules.random_seed)
-        objectives = {
-            name: asdict(paired_difference(seed[:, k], best[:, k], groups, rng_seed=self._rules.random_seed))
-            for k, name in enumerate(table.objectives)
-        }
+        told = Pairing(found, examples, table, self._rules.random_seed)
         failed = sum((each.counts()[1] for each in {found.table, table}), Counter[str]())
+        overall, wanted = told.overall(), table.objectives
         return {
             "verdict": verdict(overall),
             "split": split,
             "stopped_by": found.stopped_by,
             "seed": _spelled(found.seed),
             "best": _spelled(found.best),
+            "best_by": wanted.config.best,
             "overall": asdict(overall),
-            "objectives": objectives,
+            "objectives": {name: asdict(difference) for name, difference in told.objectives().items()},
+            "models": {model: asdict(difference) for model, difference in told.models().items()},
+            "lower_is_better": [name for name, lower in zip(wanted.names, wanted.lower_is_better, strict=True) if lower],
+            "constraints": told.constraints(),
+            "best_per_model": {
+                model: {**_spelled(candidate), "val": _number(own), "val_of_best": _number(shared)}
+                for model, (candidate, own, shared) in found.specialists.items()
+            },
             "frontier": [{**_spelled(c), "objectives": dict(objectives)} for c, objectives in found.frontier],
             "spent": asdict(self._ledger.spent()),
             "failed_cells": dict(sorted(failed.items())),
+            "judge_agreement": judge_agreement(dict.fromkeys((found.table, table))),
         }
+
+
+def _runs(found: Found) -> dict[Candidate, set[str]]:
+    """Who meets the test split with which models: the seed with all, and with each what was chosen for it."""
+    runs = {found.seed: set(found.chosen)}
+    for model, candidate in found.chosen.items():
+        runs.setdefault(candidate, set()).add(model)
+    return runs
 
 
 def _spelled(candidate: Candidate) -> dict[str, Any]:
     return {"id": candidate.id, "components": dict(candidate.components)}
+
+
+def _number(level: float) -> float | None:
+    return None if math.isnan(level) else level

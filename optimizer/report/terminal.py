@@ -25,7 +25,10 @@ VERDICTS = {
 def show_result(result: Mapping[str, Any], out: Path, console: Console) -> None:
     """`result`: what `run` returns and `result.json` holds; `out`: the run directory."""
     say(console, headline(result), style="bold")
-    rows = [_row(name, fields) for name, fields in {"overall": result["overall"], **result["objectives"]}.items()]
+    lower = result["lower_is_better"]
+    means = {"overall": result["overall"], **result["models"]}
+    rows = [_row(name, fields) for name, fields in means.items()]
+    rows += [_row(name, fields, lower=name in lower) for name, fields in result["objectives"].items()]
     show_table(console, ("", "seed", "best", "difference", "95% interval", "n", "verdict"), rows)
     for line in _account(result, out):
         say(console, line)
@@ -34,7 +37,7 @@ def show_result(result: Mapping[str, Any], out: Path, console: Console) -> None:
 def headline(result: Mapping[str, Any]) -> str:
     """What came of the run, in a sentence or two."""
     overall, split = result["overall"], result["split"]
-    if result["best"]["id"] == result["seed"]["id"]:
+    if _chosen(result) == {result["seed"]["id"]}:
         return "The seed is the best that was found: no candidate did better on val."
     if overall["n"] == 0:
         return f"Nothing is known: no {split} example has an answer of both the seed and the best."
@@ -42,10 +45,24 @@ def headline(result: Mapping[str, Any]) -> str:
     return f"{VERDICTS[result['verdict']]}: {gain} on {count(overall['n'], f'{split} example')}, {SPLITS[split]}."
 
 
-def _row(name: str, fields: Mapping[str, Any]) -> list[str]:
-    words = verdict(Difference(**fields)) if fields["n"] else UNKNOWN
+def _chosen(result: Mapping[str, Any]) -> set[str]:
+    if result["best_by"] == "per_model":
+        return {each["id"] for each in result["best_per_model"].values()}
+    return {result["best"]["id"]}
+
+
+def _row(name: str, fields: Mapping[str, Any], *, lower: bool = False) -> list[str]:
+    words = verdict(Difference(**fields), lower_is_better=lower) if fields["n"] else UNKNOWN
     ends = interval(fields["low"], fields["high"])
-    return [name, points(fields["seed"]), points(fields["best"]), _gain(fields), ends, str(fields["n"]), words]
+    return [
+        f"{name} (lower is better)" if lower else name,
+        points(fields["seed"]),
+        points(fields["best"]),
+        _gain(fields),
+        ends,
+        str(fields["n"]),
+        words,
+    ]
 
 
 def _gain(fields: Mapping[str, Any]) -> str:
@@ -62,7 +79,27 @@ def _account(result: Mapping[str, Any], out: Path) -> list[str]:
         f"frontier: {count(len(result['frontier']), 'candidate')}; see: python -m optimizer front {shlex.quote(str(out))}",
         f"files: {out / 'result.json'}, {out / 'best'}",
     ]
+    lines[1:1] = [_constraint(name, told) for name, told in result["constraints"].items()]
+    lines[1:1] = _own_best(result)
+    if result["judge_agreement"]:
+        shares = (f"{name} {points(told['share'])}% on {count(told['answers'], 'answer')}" for name, told in result["judge_agreement"].items())
+        lines.insert(-2, f"votes of the judge that agree: {', '.join(shares)}")
     if failed:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in failed.items())
-        lines.insert(2, f"failed cells: {kinds}; they count for nobody")
+        lines.insert(-2, f"failed cells: {kinds}; they count for nobody")
     return lines
+
+
+def _constraint(name: str, told: Mapping[str, Any]) -> str:
+    words = {True: "met", False: "not met", None: "not known"}
+    return f"constraint {name} {told['constraint']}: {words[told['best']]} by the best, {words[told['seed']]} by the seed"
+
+
+def _own_best(result: Mapping[str, Any]) -> list[str]:
+    """What a model gains on val by a candidate of its own: the price of sharing one."""
+    own = {model: each for model, each in result["best_per_model"].items() if each["id"] != result["best"]["id"]}
+    shared = "with the one that is best for all"
+    return [
+        f"{model} does best with {each['id']}: {points(each['val'])} on val, {points(each['val_of_best'])} {shared}"
+        for model, each in own.items()
+    ]

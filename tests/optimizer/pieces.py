@@ -12,7 +12,7 @@ from adapters.example import Example
 from optimizer.budget import Used
 from optimizer.desk import Desk, Line
 from optimizer.evaluate import Cell
-from optimizer.propose.proposer import Attempt, Task
+from optimizer.propose.proposer import Attempt, Other, Task
 from scoring.score import Score
 
 Reply = str | Completion | Exception
@@ -102,13 +102,15 @@ def cell(
     model: str = "small",
     text: str = "yes",
     feedback: str = "",
+    discreet: str | None = None,
+    correct: bool | None = None,
 ) -> Cell:
     """A scored cell; `values` as a number stands for the dimension `template`, and None for a cell that failed."""
     used = Used(1, {}, 0)
     if values is None:
         return Cell(who, example, model, None, None, "timeout", used)
     scores = values if isinstance(values, Mapping) else {"template": values}
-    return Cell(who, example, model, TracedAnswer(text), Score(scores, feedback=feedback), None, used)
+    return Cell(who, example, model, TracedAnswer(text), Score(scores, correct, feedback=feedback, discreet=discreet), None, used)
 
 
 def task(
@@ -116,6 +118,7 @@ def task(
     *,
     batch: Sequence[Example] = (),
     cells: Sequence[Cell] = (),
+    others: Sequence[Other] = (),
     attempts: Sequence[Attempt] = (),
     problem: Callable[[Candidate], str | None] = lambda _: None,
     desk: Desk | None = None,
@@ -128,4 +131,4 @@ def task(
             raise TypeError("this task has no desk to call from")
         return Line(desk, client, 1, "reflection")
 
-    return Task(parent, batch, cells, attempts, problem, line, random.Random(seed))
+    return Task(parent, batch, cells, others, attempts, problem, line, random.Random(seed))

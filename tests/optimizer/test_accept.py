@@ -7,10 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.accept import accept
+from optimizer.accept import Verdict
+from optimizer.accept import accept as judged
+from optimizer.config import ObjectivesConfig
+from optimizer.policy import Objectives
+from optimizer.table import Values
 
 NAN = float("nan")
 rows = st.lists(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7, 1.0, NAN]), min_size=2, max_size=2), min_size=1, max_size=8)
+
+
+def accept(parent: Values, child: Values) -> Verdict:
+    return judged(parent, child, Objectives(["m"], [f"d{k}" for k in range(parent.shape[1])]))
 
 
 @pytest.mark.parametrize(
@@ -53,6 +61,30 @@ def test_nobody_is_better_than_itself(values: list[list[float]]) -> None:
 def test_at_most_one_of_two_is_better_than_the_other(values: list[list[float]]) -> None:
     one, other = np.array(values), np.array(values)[::-1]
     assert not (accept(one, other).accepted and accept(other, one).accepted)
+
+
+def test_a_dominating_child_passes_though_nothing_that_counts_changes() -> None:
+    objectives = Objectives(
+        ["m"], ["right", "brief"], ObjectivesConfig.model_validate({"dimensions": {"right": {}, "brief": {"weight": 0}}})
+    )
+    passed = judged(np.array([[0.5, 0.2]] * 2), np.array([[0.5, 0.2], [0.5, 0.4]]), objectives)
+    assert passed == Verdict(True, "better in 1 of 2 objectives, and worse in none")
+    assert not judged(np.array([[0.5, 0.2]]), np.array([[0.4, 0.9]]), objectives).accepted
+
+
+def test_what_the_worst_model_wins_is_what_counts() -> None:
+    objectives = Objectives(["small", "large"], ["right"], ObjectivesConfig(best="worst_model"))
+    parent, child = np.array([[0.2, 0.8]]), np.array([[0.3, 0.4]])
+    assert judged(parent, child, objectives).accepted and not judged(child, parent, objectives).accepted
+    assert not accept(parent, child).accepted
+
+
+def test_a_constraint_pulls_as_hard_as_all_objectives_together() -> None:
+    config = ObjectivesConfig.model_validate({"dimensions": {"right": {}, "safe": {"weight": 0, "constraint": ">= 0.9"}}})
+    objectives = Objectives(["m"], ["right", "safe"], config)
+    unsafe, safe = np.array([[0.6, 0.5]]), np.array([[0.5, 0.9]])
+    assert judged(unsafe, safe, objectives).reason == "+30.0 points on 1 examples"
+    assert not judged(safe, unsafe, objectives).accepted
 
 
 @given(st.lists(st.sampled_from([n / 10 for n in range(11)]), min_size=1, max_size=10), st.randoms(use_true_random=False))

@@ -33,6 +33,13 @@ def test_what_an_embedded_model_would_not_heed_is_refused(tmp_path: Path, settin
     assert built(config, local[0])
 
 
+def test_demonstrations_and_withheld_answers_exclude_each_other(tmp_path: Path) -> None:
+    config = project(tmp_path, proposers={"demos": {"max": 4, "minibatch": 5}})
+    assert built(config)
+    with pytest.raises(PlacedError, match=r"proposers\.demos: demonstrations put expected answers into prompts"):
+        built(config, "scoring.reveal_expected=false")
+
+
 def test_a_minibatch_leaves_examples_to_show(tmp_path: Path) -> None:
     config = project(tmp_path, proposers={"demos": {"max": 4}})
     with pytest.raises(PlacedError, match=r"demos\.minibatch: a minibatch of 10 leaves none of the 10 train examples to show; lower it"):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from commands import Command, commander
+from journalled import made_from
 from rich.console import Console
 
 from optimizer.journal import REPORT_JOB, CandidateRow, CellRow, Journal
@@ -33,6 +34,7 @@ def cell(candidate: str, example: str, template: float | None, split: str = "val
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    made_from(tmp_path, "m", "n")
     journal = Journal.write(tmp_path)
     rows = [
         (SEED, [], "seed", 0, "seed"),

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from journalled import made_from
 from pieces import Model, Reply, candidate, example
 from standin import Behaviour, Standin, write_project
 from test_run import SMALL, Watcher, but_for_time, replayed, sit, task_calls
@@ -23,7 +24,7 @@ from adapters.prompt import PromptAdapter
 from adapters.split import SearchData
 from optimizer.budget import Claim, Ledger, Used
 from optimizer.cli.reading import read_run
-from optimizer.config import BudgetConfig
+from optimizer.config import BudgetConfig, ObjectivesConfig
 from optimizer.desk import Desk
 from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Evaluator, TaskModel
@@ -91,6 +92,7 @@ def search(
         ledger=ledger or Ledger(BudgetConfig(rollouts=1000)),
         journal=journal,
         observer=lambda _: None,
+        objectives=ObjectivesConfig(),
         dimensions=suite.dimensions,
         rules=Rules(in_flight=in_flight, random_seed=0, max_failed_share=0.2, priced=True, report_share=report_share),
         time_is_up=lambda: False,
@@ -103,6 +105,7 @@ async def test_a_child_that_two_jobs_propose_at_once_stays_what_the_first_made_o
     commits = [body for job, _, body in journal.decisions("commit") if job > 0]
     assert [body["outcome"] for body in commits[:3]] == ["accepted", "refused", "refused"]
     assert [body["candidate"] for body in commits[:3]] == [CHILD.id, None, None]
+    made_from(tmp_path, "small")
     listed = {each.id: each for each in read_run(tmp_path).candidates}
     assert listed[CHILD.id].objectives == {"small:template": 0.75} and listed[CHILD.id].on_frontier
 

@@ -1,12 +1,20 @@
 """What a reflection model is shown: the worst first, in bounds, whatever is in the cells."""
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pieces import cell, example
 
 from optimizer.evaluate import Cell
-from optimizer.propose.feedback import FIELD, MARK, cut, render
+from optimizer.propose.contrast import Contrast
+from optimizer.propose.feedback import BETTER, FIELD, MARK, cut
+from optimizer.propose.feedback import render as render_all
+
+
+def render(cells: Sequence[Cell], limit: int, *, reveal: bool = True, texts: Mapping[str, Sequence[Cell]] | None = None) -> str:
+    return render_all(cells, limit, reveal=reveal, texts=texts or {})
 
 
 def test_a_cell_is_told_in_full() -> None:
@@ -16,6 +24,7 @@ def test_a_cell_is_told_in_full() -> None:
         model="haiku",
         text="refund",
         feedback="expected shipping, got refund",
+        discreet="got refund",
     )
     assert render([shown], 1000) == (
         "## Example 1\n\n"
@@ -84,6 +93,60 @@ def test_line_ends_and_tabs_stay() -> None:
     assert "a\r\n\tb" in render([cell(example("e"), 0.0, text="a\r\n\tb")], 1000)
 
 
+# --- expected answers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shown", "told"),
+    [
+        (cell(example("e", "secret"), 0.0, feedback="no"), "Feedback: no\n\nExpected: secret"),
+        (cell(example("e", {"a": 1}), {"x": 1.0, "y": 0.5}), 'Expected: {"a": 1}'),
+        (cell(example("e", "secret"), 0.0, feedback="not secret", discreet="no"), "Feedback: not secret"),
+        (cell(example("e", "secret"), 1.0, correct=True), None),
+        (cell(example("e", "secret"), {"template": 1.0, "length": 0.5}, correct=True), None),
+        (cell(example("e", None), 0.0), None),
+    ],
+    ids=["not in the feedback", "partly right", "in the feedback", "right", "right and long", "none"],
+)
+def test_the_expected_answer_is_told_once_and_where_points_were_lost(shown: Cell, told: str | None) -> None:
+    text = render([shown], 1000)
+    assert text.endswith(told) if told is not None else "Expected" not in text and "secret" not in text
+
+
+SECRET = "q7w8e9"
+
+
+@given(
+    st.sampled_from([SECRET, {"a": SECRET}, [SECRET, "other"]]),
+    st.sampled_from(["wrong", SECRET]),
+    st.sampled_from(["", f"expected {SECRET}"]),
+    st.booleans(),
+)
+def test_a_withheld_answer_is_nowhere(expected: object, rival: str, feedback: str, right: bool) -> None:
+    """Neither by the scorer, nor as an answer that is right, nor as another's answer."""
+    here = example("e", expected)
+    shown = cell(here, float(right), text=SECRET if right else "wrong", feedback=feedback, discreet="see", correct=right)
+    big = cell(here, 1.0, model="big", text=rival, correct=True)
+    text = render([shown, big], 5000, reveal=False, texts={"A": [cell(here, 1.0, text=rival, correct=True)]})
+    assert SECRET not in text and text.count("(the right answer, which is not shown)") == 1 + right
+    assert ("Text A got this right (template 100 of 100)." in text) is not right
+    told = render([shown, big], 5000, texts={"A": [cell(here, 1.0, text=SECRET, correct=True)]})
+    assert SECRET in told
+
+
+# --- who did better ---------------------------------------------------------------------------------------------------
+
+
+def test_who_did_better_is_told_with_their_answer() -> None:
+    here = example("e")
+    shown, big = cell(here, 0.0, text="no"), cell(here, 1.0, model="big", text="yes")
+    text = render([shown, big], 5000, texts={"B": [cell(here, {"template": 0.5}, text="")]})
+    assert "The model big, with this text, got this right (template 100 of 100). Its answer:\nyes" in text
+    assert "Text B did better here (template 50 of 100). Its answer:\n(nothing)" in text
+    assert text.count("Its answer") == 2
+    assert len(render([shown], 5000, texts={"A": [cell(here, 1.0, text="y" * 9999)]})) < BETTER + 500
+
+
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
 
@@ -107,20 +170,21 @@ def test_a_text_without_end_keeps_the_bound() -> None:
 long_text = st.text(max_size=30) | st.builds(lambda piece, n: piece * n, st.text(min_size=1, max_size=4), st.integers(0, 3000))
 hostile_cells = st.lists(
     st.builds(
-        lambda inputs, text, feedback, values: cell(example("e", **inputs), values, text=text, feedback=feedback),
+        lambda inputs, text, feedback, values, model: cell(example("e", **inputs), values, text=text, feedback=feedback, model=model),
         st.dictionaries(long_text, long_text | st.lists(st.integers(), max_size=50) | st.none(), max_size=4),
         long_text,
         long_text,
-        st.dictionaries(st.text("abc", min_size=1, max_size=300), st.floats(0, 1), max_size=5) | st.none(),
+        st.dictionaries(st.text("abc", min_size=1, max_size=300), st.floats(0, 1), max_size=5) | st.none() | st.floats(0, 1),
+        st.sampled_from(["small", "big"]),
     ),
     max_size=12,
 )
 
 
 @settings(max_examples=40, deadline=None)
-@given(hostile_cells, st.integers(0, 5000))
-def test_no_cells_break_the_bound(cells: list[Cell], limit: int) -> None:
-    assert len(render(cells, limit)) <= limit + 2 * MARK
+@given(hostile_cells, hostile_cells, st.integers(0, 5000), st.booleans())
+def test_no_cells_break_the_bound(cells: list[Cell], others: list[Cell], limit: int, reveal: bool) -> None:
+    assert len(render(cells, limit, reveal=reveal, texts={"A": others})) <= limit + 2 * MARK
 
 
 @settings(max_examples=20, deadline=None)
@@ -136,7 +200,10 @@ def test_many_short_sections_keep_the_bound() -> None:
 
 
 def test_a_cell_without_a_score_has_no_section() -> None:
-    from optimizer.propose.feedback import _section
+    from optimizer.propose.feedback import _better, _section
 
+    failed = cell(example("e"), None)
     with pytest.raises(ValueError, match="no score to show"):
-        _section(cell(example("e"), None))
+        _section(failed, (), True)
+    with pytest.raises(ValueError, match="no score to show"):
+        _better(Contrast("Text A", failed), True)

@@ -10,7 +10,8 @@ from pieces import candidate, example
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.example import Example
 from adapters.template import placeholders
-from optimizer.propose.guards import COPIED, Guards
+from optimizer.propose.copies import COPIED
+from optimizer.propose.guards import Guards
 
 LONG = "The quick brown fox jumps over the lazy dog and is never seen again."
 OTHER = "Pack my box with five dozen liquor jugs, then send it to the harbour."
@@ -128,7 +129,7 @@ def test_texts_are_recognized_from_forty_letters_on() -> None:
     text = "y" * COPIED
     assert problem("Rules.", text, guards(example("e", ticket=text))) is not None
     assert problem("Rules.", text, guards(example("e", ticket=text[1:]))) is None
-    assert problem("Rules.", "7" * 50, guards(example("e", int("7" * 50), ticket=None))) is None, "a number is no text"
+    assert problem("Rules.", "7" * 50, guards(example("e", ticket=int("7" * 50)))) is None, "a number is no text"
 
 
 def test_a_large_train_split_is_searched_quickly() -> None:

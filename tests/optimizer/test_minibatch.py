@@ -10,6 +10,7 @@ from pieces import cell, examples
 
 from adapters.example import Example
 from optimizer.minibatch import FAILURES, minibatch
+from optimizer.policy import Objectives
 from optimizer.table import Table
 
 TRAIN = examples(40)
@@ -17,7 +18,7 @@ TRAIN = examples(40)
 
 def table(**known: range) -> Table:
     """`right`, `wrong` and `failed`: the numbers of the examples that ended so for candidate c."""
-    table = Table(TRAIN, ["small"], ["template"])
+    table = Table(TRAIN, Objectives(["small"], ["template"]))
     for name, value in (("right", 1.0), ("wrong", 0.5), ("failed", None)):
         table.add(cell(TRAIN[n], value) for n in known.get(name, ()))
     return table
@@ -58,7 +59,7 @@ def test_what_failed_for_other_reasons_is_no_known_failure() -> None:
 
 
 def test_one_lost_objective_is_a_failure() -> None:
-    table = Table(TRAIN, ["a", "b"], ["template", "brevity"])
+    table = Table(TRAIN, Objectives(["a", "b"], ["template", "brevity"]))
     for e in TRAIN:
         lost = 0.9 if e is TRAIN[5] else 1.0
         table.add([cell(e, {"template": 1.0}, model="a"), cell(e, {"template": 1.0, "brevity": lost}, model="b")])
@@ -66,7 +67,7 @@ def test_one_lost_objective_is_a_failure() -> None:
 
 
 def test_another_candidates_failures_are_none() -> None:
-    other = Table(TRAIN, ["small"], ["template"])
+    other = Table(TRAIN, Objectives(["small"], ["template"]))
     other.add(cell(e, 0.0, who="other") for e in TRAIN[:20])
     counts = Counter(n < 20 for seed in range(50) for n in draw(other, seed=seed))
     assert counts[False] > 150, "they are drawn like any unknown example"

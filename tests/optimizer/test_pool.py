@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pieces import candidate, cell, examples
 
 from adapters.candidate import Candidate
+from optimizer.policy import Objectives
 from optimizer.pool import Pool
 from optimizer.table import Table
 
@@ -20,7 +21,7 @@ SEED, CHILD, OTHER = candidate("seed"), candidate("child"), candidate("other")
 def pool(**rows: Sequence[float | None]) -> Pool:
     """A pool of one model and one dimension; None is a failed cell."""
     who = {"seed": SEED, "child": CHILD, "other": OTHER}
-    table = Table(VAL, ["m"], ["template"])
+    table = Table(VAL, Objectives(["m"], ["template"]))
     for name, row in rows.items():
         for example, value in zip(VAL, row, strict=True):
             table.add([cell(example, None if value is None else {"template": value}, who=who[name].id, model="m")])
@@ -69,3 +70,14 @@ def test_failures_alone_move_no_level(failed: list[bool], scores: list[float]) -
 def test_members_remember_their_failed_children() -> None:
     made = pool(seed=[1.0] * 10)
     assert made.members[0].attempts == [] and isinstance(made.members[0].candidate, Candidate)
+
+
+def test_what_the_others_did_on_a_batch() -> None:
+    made = pool(seed=[1.0] * 10, child=[0.0] * 10, other=[0.5] * 10)
+    seed, child, other = made.members
+    batch = VAL[2:4]
+    assert [each.candidate for each in made.others(child, batch)] == [SEED, OTHER]
+    assert [found.example for each in made.others(child, batch) for found in each.cells] == [*batch, *batch]
+    made.add(candidate("met nothing"))
+    assert [each.candidate for each in made.others(seed, batch)] == [CHILD, OTHER]
+    assert made.others(other, []) == []

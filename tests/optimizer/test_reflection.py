@@ -19,7 +19,7 @@ from optimizer.desk import Desk
 from optimizer.evaluate import Cell
 from optimizer.journal import Journal
 from optimizer.propose.guards import Guards
-from optimizer.propose.proposer import Attempt, Proposal, Task
+from optimizer.propose.proposer import Attempt, Other, Proposal, Task
 from optimizer.propose.reflection import AROUND_LIMIT, ATTEMPTS, Reflection
 
 NAMES = ("ticket", "note")
@@ -42,7 +42,7 @@ async def propose(journal: Journal, model: Model, parent: Candidate | None = Non
         "problem": lambda child: guards.problem(parent, child, known),
         "desk": Desk(journal),
     }
-    return await Reflection(model, guards, 10).propose(task(parent, **{**settings, **parts}))  # type: ignore[arg-type]
+    return await Reflection(model, guards, 10, True).propose(task(parent, **{**settings, **parts}))  # type: ignore[arg-type]
 
 
 def sent(request: Request) -> list[tuple[str, str]]:
@@ -68,6 +68,38 @@ async def test_the_prompt_holds_the_text_what_happened_and_what_was_tried(journa
         "# Changes that were tried before and did not help\n\n-Be kind to {ticket}.\n+Be stern.\n"
         "Outcome: not better than its parent: -5.0 points on 10 examples"
     )
+
+
+async def test_other_texts_that_did_better_are_shown_by_what_differs(journal: Journal) -> None:
+    parent = candidate("Say yes.\nBe kind.", other="More.")
+    here = example("e", "never")
+    others = [
+        Other(candidate("Say yes.\nBe kind.", other="Less."), [cell(here, 1.0)]),
+        Other(candidate("Say yes.\nBe stern."), [cell(here, 1.0, text="never")]),
+        Other(candidate("Say no."), [cell(here, 0.1)]),
+    ]
+    others = [Other(Candidate({"other": "More.", **other.candidate.components}), other.cells) for other in others]
+    only = Candidate({"instructions": parent.components["instructions"], DEMONSTRATIONS: ""})
+    model = Model(lambda _: GOOD)
+    await propose(journal, model, only, cells=[cell(here, 0.0, feedback="hm")], others=others)
+    text = sent(model.asked[0])[0][1]
+    assert "Text A got this right (template 100 of 100). Its answer:\nnever" in text and "Expected: never" in text
+    assert text.endswith(
+        "# Other texts of this part\n\nThey did better where that is said above. Lines with + are theirs, lines with - are in the text now "
+        "and not in theirs.\n\n## Text A\n\n-Be kind.\n+Be stern."
+    )
+
+
+async def test_expected_answers_are_withheld_where_they_have_to_be(journal: Journal) -> None:
+    parent, here = candidate(), example("e", "never")
+    others = [Other(candidate("Say what is so."), [cell(here, 1.0, text="never", correct=True)])]
+    shown = [cell(here, 0.0, feedback="expected never", discreet="wrong"), cell(here, 1.0, model="big", text="never", correct=True)]
+    model = Model(lambda _: GOOD)
+    now = task(parent, cells=shown, others=others, desk=Desk(journal))
+    await Reflection(model, GUARDS, 10, False).propose(now)
+    text = sent(model.asked[0])[0][1]
+    assert "never" not in text.partition("# How it did")[2]
+    assert "Feedback: wrong" in text and "Text A got this right (template 100 of 100)." in text and "+Say what is so." in text
 
 
 async def test_a_prompt_without_placeholders_or_attempts_speaks_of_none(journal: Journal) -> None:
@@ -211,7 +243,7 @@ async def test_every_component_has_its_turn_but_demonstrations(journal: Journal)
 
 def bounded(parent: Candidate, now: Task, model: Model, guards: Guards) -> Proposal:
     """Proposes, and holds what was used against what was claimed."""
-    work = Reflection(model, guards, 10)
+    work = Reflection(model, guards, 10, True)
     claim = work.claim(parent, True)
     proposal = asyncio.run(work.propose(now))
     used = sum(proposal.used.calls.values(), Usage())
@@ -230,7 +262,10 @@ def test_the_longest_prompts_stay_within_the_claim_and_use_most_of_it(tmp_path: 
     attempts = [Attempt(candidate("🦜" * 20_000 + str(n)), "🦜" * 5000) for n in range(ATTEMPTS + 2)]
     model = Model(lambda _: "🦜" * 250, max_tokens=1000)
     with closing(Journal.write(tmp_path)) as journal:
-        now = task(parent, cells=cells, attempts=attempts, problem=lambda _: "🦜" * 5000, desk=Desk(journal))
+        others = [
+            Other(candidate("🦜" * 20_000 + f"{n}."), [cell(each.example, 1.0, text="🦜" * 5000) for each in cells]) for n in range(3)
+        ]
+        now = task(parent, cells=cells, others=others, attempts=attempts, problem=lambda _: "🦜" * 5000, desk=Desk(journal))
         bounded(parent, now, model, guards)
         prompt = model.asked[0].messages[0].content
         opening = prompt.partition("\n\n# How it did")[0]
@@ -254,6 +289,7 @@ cells = st.builds(
 @given(
     texts=st.lists(letters, min_size=1, max_size=3),
     cells=st.lists(cells, max_size=8),
+    theirs=st.lists(st.tuples(letters, cells), max_size=4),
     attempts=st.lists(st.tuples(letters, letters), max_size=5),
     reason=letters,
     replies=st.lists(st.text(max_size=100), min_size=2, max_size=2),
@@ -264,6 +300,7 @@ def test_no_prompt_is_longer_than_was_claimed(
     tmp_path_factory: pytest.TempPathFactory,
     texts: list[str],
     cells: list[Cell],
+    theirs: list[tuple[str, Cell]],
     attempts: list[tuple[str, str]],
     reason: str,
     replies: Sequence[str],
@@ -275,7 +312,8 @@ def test_no_prompt_is_longer_than_was_claimed(
     model = Model(in_turn(*(reply.encode()[:most].decode(errors="ignore") for reply in replies)), max_tokens=most)
     folder = tmp_path_factory.mktemp("run")
     with closing(Journal.write(folder)) as journal:
-        now = task(parent, cells=cells, attempts=tried, problem=lambda _: reason, desk=Desk(journal), seed=seed)
+        others = [Other(Candidate(dict.fromkeys(parent.components, text)), [its]) for text, its in theirs]
+        now = task(parent, cells=cells, others=others, attempts=tried, problem=lambda _: reason, desk=Desk(journal), seed=seed)
         bounded(parent, now, model, GUARDS)
 
 
@@ -284,14 +322,14 @@ def test_without_a_price_to_keep_the_client_is_not_asked() -> None:
         def ceiling(self, request: Request) -> Usage:
             raise AssertionError("asking for a price may load a large library")
 
-    assert Reflection(Unasked(), GUARDS, 10).claim(candidate(), False) == Claim(calls=2)
+    assert Reflection(Unasked(), GUARDS, 10, True).claim(candidate(), False) == Claim(calls=2)
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b", DEMONSTRATIONS]), st.text(max_size=60), min_size=1), st.integers(1, 300))
 def test_the_largest_child_is_as_long_as_any_that_passes(texts: dict[str, str], max_bytes: int) -> None:
     guards = Guards(lambda text: placeholders(text, NAMES), max_bytes, ())
     parent = Candidate(texts)
-    largest = Reflection(Model(), guards, 10).largest(parent)
+    largest = Reflection(Model(), guards, 10, True).largest(parent)
     for name, text in largest.components.items():
         if name == DEMONSTRATIONS:
             assert text == parent.components[name]
@@ -301,7 +339,7 @@ def test_the_largest_child_is_as_long_as_any_that_passes(texts: dict[str, str], 
 
 
 def test_what_it_tells_of_itself() -> None:
-    work = Reflection(Model(), GUARDS, 7)
+    work = Reflection(Model(), GUARDS, 7, True)
     assert (work.name, work.minibatch, work.needs_failures) == ("reflection", 7, True)
     priced = work.claim(candidate(), True)
     assert priced.rollouts == 0 and priced.usd == pytest.approx(priced.tokens * USD_PER_TOKEN)

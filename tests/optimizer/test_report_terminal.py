@@ -27,8 +27,13 @@ def result(**changes: Any) -> dict[str, Any]:
         "stopped_by": "rollouts",
         "seed": {"id": "aaaa", "components": {"instructions": "Do."}},
         "best": {"id": "bbbb", "components": {"instructions": "Do it."}},
+        "best_by": "mean",
         "overall": fields(0.412, 0.535, 0.04, 0.201),
         "objectives": {"small:template": fields(0.4, 0.55, -0.01, 0.2), "large:[bold]x": fields(0.5, 0.4, -0.2, -0.01)},
+        "models": {},
+        "lower_is_better": [],
+        "constraints": {},
+        "best_per_model": {},
         "frontier": [{"id": "bbbb", "components": {}, "objectives": {}}],
         "spent": {
             "rollouts": 600,
@@ -100,6 +105,34 @@ def test_a_result_on_val_is_called_flattering() -> None:
 
 def test_that_the_best_is_worse_is_said() -> None:
     assert headline(result(verdict="worse", overall=fields(0.5, 0.4, -0.2, -0.01, n=1))).startswith("Worse than the seed: -10.0 points")
+
+
+def test_lower_can_be_better() -> None:
+    fell = fields(0.5, 0.4, -0.2, -0.01)
+    rose = fields(0.4, 0.55, 0.01, 0.2)
+    text = shown(result(objectives={"small:toxic": fell, "large:toxic": rose}, lower_is_better=["small:toxic", "large:toxic"]))
+    one, other = (next(line for line in text.splitlines() if line.lstrip().startswith(name)) for name in ("small:toxic", "large:toxic"))
+    assert "(lower is better)" in one and "improved" in one and "worse" in other
+
+
+def test_constraints_and_models_with_a_better_candidate_of_their_own_are_told() -> None:
+    told = {"constraint": ">= 0.9", "seed": False, "best": True}
+    own = {
+        "small": {"id": "cccc", "components": {}, "val": 0.7, "val_of_best": 0.65},
+        "large": {"id": "bbbb", "components": {}, "val": 0.5},
+    }
+    text = shown(result(constraints={"small:template": told}, best_per_model=own, models={"small": fields(0.4, 0.5, 0.1, 0.2)}))
+    assert "constraint small:template >= 0.9: met by the best, not met by the seed" in text
+    assert "small does best with cccc: 70.0 on val, 65.0 with the one that is best for all" in text and "large does best" not in text
+    unknown = shown(result(constraints={"small:template": {**told, "best": None}}))
+    assert "not known by the best" in unknown
+
+
+def test_the_seed_wins_only_where_it_is_chosen_for_every_model() -> None:
+    seed = result()["seed"]
+    for other, expected in (("aaaa", True), ("cccc", False)):
+        own = {"small": seed, "large": {**seed, "id": other}}
+        assert headline(result(best=seed, best_by="per_model", best_per_model=own)).startswith("The seed is the best") == expected
 
 
 def test_a_value_that_is_not_there_is_no_zero() -> None:

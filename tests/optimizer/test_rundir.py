@@ -273,13 +273,13 @@ def test_a_file_that_cannot_be_written_is_named_and_the_old_one_stays(tmp_path: 
     assert read_json(path) == {"a": 1}
     (tmp_path / BEST).write_text("in the way")
     with pytest.raises(JournalError, match="best cannot be written"):
-        write_best(tmp_path, {"a": "b"})
+        write_best(tmp_path, {"a": "b"}, {})
 
 
 def test_best_holds_each_text_as_it_is_and_nothing_of_an_earlier_one(tmp_path: Path) -> None:
-    write_best(tmp_path, {"old": "gone", "kept": "first"})
+    write_best(tmp_path, {"old": "gone", "kept": "first"}, {})
     texts = {"kept": "zwei\r\nZeilen\n\n", "new.v2": "", "übung": " 汉字\t"}
-    write_best(tmp_path, texts)
+    write_best(tmp_path, texts, {})
     files = {path.name: path.read_bytes().decode() for path in (tmp_path / BEST).iterdir()}
     assert files == {f"{name}.txt": text for name, text in texts.items()}
 
@@ -288,12 +288,25 @@ def test_best_holds_each_text_as_it_is_and_nothing_of_an_earlier_one(tmp_path: P
 @given(st.sets(st.text("ab./\\:%*\n\0 ", max_size=5) | st.sampled_from(["..", "../x", "/etc/x", "a%2Fb", "c:\\x", "übung"])))
 def test_a_component_may_have_any_name(tmp_path: Path, names: set[str]) -> None:
     """No file leads out of the folder, and no two components share one."""
-    write_best(tmp_path, dict.fromkeys(names, "text"))
+    write_best(tmp_path, dict.fromkeys(names, "text"), {})
     assert len(list((tmp_path / BEST).iterdir())) == len(names)
     assert [path.name for path in tmp_path.iterdir()] == [BEST]
 
 
+def test_models_may_have_a_best_of_their_own(tmp_path: Path) -> None:
+    write_best(tmp_path, {"a": "all"}, {"small": {"a": "one"}, "..": {"a": "up", "b": "too"}})
+    assert {str(path.relative_to(tmp_path / BEST)): path.read_text() for path in (tmp_path / BEST).rglob("*.txt")} == {
+        "a.txt": "all",
+        "small/a.txt": "one",
+        "%2E./a.txt": "up",
+        "%2E./b.txt": "too",
+    }
+    assert [path.name for path in tmp_path.iterdir()] == [BEST]
+    write_best(tmp_path, {"a": "all"}, {"small": {"a": "two"}})
+    assert [path.read_text() for path in sorted((tmp_path / BEST).rglob("*.txt"))] == ["all", "two"]
+
+
 def test_odd_names_stay_readable(tmp_path: Path) -> None:
-    write_best(tmp_path, {"a/b": "1", "a%2Fb": "2", "tool: search": "3"})
+    write_best(tmp_path, {"a/b": "1", "a%2Fb": "2", "tool: search": "3"}, {})
     assert sorted(path.name for path in (tmp_path / BEST).iterdir()) == ["a%252Fb.txt", "a%2Fb.txt", "tool%3A search.txt"]
     assert json.dumps(sorted(path.read_text() for path in (tmp_path / BEST).iterdir())) == '["1", "2", "3"]'

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from pieces import cell, example, examples
 
 from adapters.example import Example
+from optimizer.policy import Objectives
 from optimizer.table import Table, means
 
 NAN = float("nan")
@@ -15,7 +16,7 @@ TRAIN = examples(4)
 
 @pytest.fixture
 def table() -> Table:
-    return Table(TRAIN, ["small", "large"], ["template", "brevity"])
+    return Table(TRAIN, Objectives(["small", "large"], ["template", "brevity"]))
 
 
 def same(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], expected: list[list[float]]) -> bool:
@@ -23,7 +24,7 @@ def same(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], expected: li
 
 
 def test_objectives_stand_model_by_model(table: Table) -> None:
-    assert table.objectives == ["small:template", "small:brevity", "large:template", "large:brevity"]
+    assert table.objectives.names == ["small:template", "small:brevity", "large:template", "large:brevity"]
 
 
 def test_scores_come_back_in_the_order_of_the_examples_asked_for(table: Table) -> None:
@@ -105,7 +106,7 @@ def test_means_are_over_what_is_there() -> None:
 def test_the_order_in_which_cells_arrive_makes_no_difference(order: list[int]) -> None:
     known: list[Example] = examples(4)
     cells = [cell(e, {"template": 0.1 * n}, model=m) for n, (e, m) in enumerate((e, m) for e in known for m in ("a", "b"))]
-    one, other = (Table(known, ["a", "b"], ["template"]) for _ in range(2))
+    one, other = (Table(known, Objectives(["a", "b"], ["template"])) for _ in range(2))
     one.add(cells)
     for index in order:
         other.add([cells[index]])

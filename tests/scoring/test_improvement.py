@@ -232,3 +232,22 @@ def test_many_examples_fit_into_memory() -> None:
     before, after = scores(9, 3_000, "binary")
     found = paired_difference(before, after, rng_seed=0)
     assert verdict(found) == "improved"
+
+
+def test_weights_count_and_their_scale_does_not() -> None:
+    rng = np.random.default_rng(5)
+    before, after = (rng.random((40, 2)) < 0.5).astype(float), (rng.random((40, 2)) < 0.7).astype(float)
+    plain = overall_difference(before, after, rng_seed=0)
+    assert overall_difference(before, after, weights=[2, 2], rng_seed=0) == plain
+    uneven = overall_difference(before, after, weights=[3, 1], rng_seed=0)
+    assert uneven.difference == pytest.approx(((after - before).mean(axis=0) * [0.75, 0.25]).sum())
+    assert overall_difference(before, after, weights=[1, 0], rng_seed=0) == paired_difference(before[:, 0], after[:, 0], rng_seed=0)
+    assert overall_difference(before, after, weights=[0, 0], rng_seed=0) == NOTHING
+    for wrong in ([1], [1, -1], [1, float("nan")]):
+        with pytest.raises(ValueError, match="the weights"):
+            overall_difference(before, after, weights=wrong, rng_seed=0)
+
+
+def test_lower_can_be_better() -> None:
+    fell = paired_difference([0.9] * 30, [0.1] * 30, rng_seed=0)
+    assert (verdict(fell), verdict(fell, lower_is_better=True)) == ("worse", "improved")
