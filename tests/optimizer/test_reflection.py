@@ -71,17 +71,16 @@ async def test_the_prompt_holds_the_text_what_happened_and_what_was_tried(journa
 
 
 async def test_other_texts_that_did_better_are_shown_by_what_differs(journal: Journal) -> None:
-    parent = candidate("Say yes.\nBe kind.", other="More.")
+    """And the text alone: who has the same and other demonstrations shows nothing about it."""
     here = example("e", "never")
+    parent = candidate("Say yes.\nBe kind.", **{DEMONSTRATIONS: ""})
     others = [
-        Other(candidate("Say yes.\nBe kind.", other="Less."), [cell(here, 1.0)]),
-        Other(candidate("Say yes.\nBe stern."), [cell(here, 1.0, text="never")]),
-        Other(candidate("Say no."), [cell(here, 0.1)]),
+        Other(parent.replace(**{DEMONSTRATIONS: '{"inputs": {}, "answer": "x"}'}), [cell(here, 1.0)]),
+        Other(parent.replace(instructions="Say yes.\nBe stern."), [cell(here, 1.0, text="never")]),
+        Other(parent.replace(instructions="Say no."), [cell(here, 0.1)]),
     ]
-    others = [Other(Candidate({"other": "More.", **other.candidate.components}), other.cells) for other in others]
-    only = Candidate({"instructions": parent.components["instructions"], DEMONSTRATIONS: ""})
     model = Model(lambda _: GOOD)
-    await propose(journal, model, only, cells=[cell(here, 0.0, feedback="hm")], others=others)
+    await propose(journal, model, parent, cells=[cell(here, 0.0, feedback="hm")], others=others)
     text = sent(model.asked[0])[0][1]
     assert "Text A got this right (template 100 of 100). Its answer:\nnever" in text and "Expected: never" in text
     assert text.endswith(
