@@ -1,7 +1,7 @@
 """The model clients of a run: one for each endpoint of the config, with its retries and its limits."""
 
 import asyncio
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from adapters.clients.client import ModelClient
 from adapters.clients.limits import Limited
@@ -10,6 +10,9 @@ from adapters.clients.retry import OnRetry, Retrying
 from adapters.nearest import nearest
 from optimizer.config import Endpoint
 from optimizer.errors import PlacedError
+
+if TYPE_CHECKING:
+    from adapters.clients.llama import LlamaServers
 
 LOCAL = "local/"
 EMBEDDED = ("local/smollm2",)
@@ -41,13 +44,14 @@ class Clients:
     def __init__(self, concurrency: int, on_retry: OnRetry | None = None) -> None:
         self._concurrency, self._on_retry = concurrency, on_retry
         self._total = Door(concurrency)
+        self._servers: LlamaServers | None = None
         self.made: dict[str, ModelClient] = {}
         """Place in the config → client."""
 
     def make(self, endpoint: Endpoint, place: str) -> ModelClient:
         """The client for an endpoint. PlacedError where there is none for it."""
         client = Retrying(
-            Limited(_bare(endpoint, place), endpoint.concurrency or self._concurrency, self._total),
+            Limited(self._bare(endpoint, place), endpoint.concurrency or self._concurrency, self._total),
             endpoint.attempts,
             on_retry=self._on_retry,
         )
@@ -62,18 +66,21 @@ class Clients:
         for client in self.made.values():
             await client.close()
 
+    def _bare(self, endpoint: Endpoint, place: str) -> ModelClient:
+        if not endpoint.model.startswith(LOCAL):
+            return _hosted(endpoint, place)
+        if endpoint.model not in EMBEDDED:
+            raise PlacedError(place, f"there is no embedded model {endpoint.model!r}{nearest(endpoint.model, EMBEDDED)}")
+        useless = next((name for name in OF_HOSTED if getattr(endpoint, name)), None)
+        if useless is not None:
+            raise PlacedError(place, f"{useless} is for hosted models, and {endpoint.model} is embedded; remove it")
+        from adapters.clients.llama import LlamaClient, LlamaServers  # noqa: PLC0415
 
-def _bare(endpoint: Endpoint, place: str) -> ModelClient:
-    if not endpoint.model.startswith(LOCAL):
-        return _hosted(endpoint, place)
-    if endpoint.model not in EMBEDDED:
-        raise PlacedError(place, f"there is no embedded model {endpoint.model!r}{nearest(endpoint.model, EMBEDDED)}")
-    useless = next((name for name in OF_HOSTED if getattr(endpoint, name)), None)
-    if useless is not None:
-        raise PlacedError(place, f"{useless} is for hosted models, and {endpoint.model} is embedded; remove it")
-    from adapters.clients.llama import LlamaClient  # noqa: PLC0415
-
-    return LlamaClient(temperature=endpoint.temperature, max_tokens=endpoint.max_tokens, timeout=endpoint.timeout)
+        # Models that differ in their settings only meet the same prompts: with the same servers, each is read once.
+        self._servers = self._servers or LlamaServers()
+        return LlamaClient(
+            temperature=endpoint.temperature, max_tokens=endpoint.max_tokens, timeout=endpoint.timeout, servers=self._servers
+        )
 
 
 def _hosted(endpoint: Endpoint, place: str) -> ModelClient:

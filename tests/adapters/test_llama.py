@@ -18,7 +18,7 @@ import pytest_asyncio
 
 from adapters.clients import llama_server
 from adapters.clients.client import Constraint, ErrorKind, JsonSchema, Labels, Message, ModelError, Request
-from adapters.clients.llama import LlamaClient
+from adapters.clients.llama import LlamaClient, LlamaServers
 from adapters.digest import Json
 
 LONG = Request((Message("user", "Write a very long story about a fox and a river."),))
@@ -67,7 +67,7 @@ async def test_one_of_the_labels_is_chosen(client: LlamaClient) -> None:
 async def test_a_json_schema_is_enforced(client: LlamaClient) -> None:
     pattern: Json = {"type": "string", "pattern": "^[a-c]{2}(\\.|-)$"}
     schema = JsonSchema({"type": "object", "properties": {"pattern": pattern, "n": {"enum": [7]}}, "required": ["pattern", "n"]})
-    longer = LlamaClient(max_tokens=100, servers=1)
+    longer = LlamaClient(max_tokens=100, servers=LlamaServers(1))
     answer = json.loads((await longer.complete(ask("Write JSON.", schema))).text)
     await longer.close()
     assert answer["n"] == 7
@@ -93,6 +93,16 @@ async def test_a_seed_decides_what_is_sampled() -> None:
     assert len(set(texts[1:5])) == 3
 
 
+async def test_asking_again_changes_nothing() -> None:
+    """With the whole prompt in memory, llama.cpp left to itself answers this one differently from the second time on."""
+    servers = LlamaServers(1)
+    warm, steady = (LlamaClient(temperature=t, max_tokens=8, servers=servers) for t in (1.5, 0.0))
+    request = ask("Colour of the grass?", seed=1, before=6)
+    texts = [(await client.complete(request)).text for client in (warm, warm, steady, warm)]
+    await servers.close()
+    assert texts[0] == texts[1] == texts[3] != texts[2]
+
+
 async def test_too_long_a_prompt_is_told_with_its_size(client: LlamaClient) -> None:
     error = await refusal(client, ask("one two " * 3000))
     assert error.kind is ErrorKind.CONTEXT_LENGTH
@@ -115,7 +125,7 @@ async def test_the_ceiling_is_never_passed(client: LlamaClient, text: str) -> No
 
 
 async def test_an_answer_that_takes_too_long_is_cut_off() -> None:
-    client = LlamaClient(timeout=0.2, servers=1)
+    client = LlamaClient(timeout=0.2, servers=LlamaServers(1))
     begin = time.monotonic()
     error = await refusal(client, LONG)
     await client.close()
@@ -125,7 +135,7 @@ async def test_an_answer_that_takes_too_long_is_cut_off() -> None:
 
 
 async def test_a_cancelled_request_makes_room_for_the_next() -> None:
-    client = LlamaClient(max_tokens=4000, servers=1)
+    client = LlamaClient(max_tokens=4000, servers=LlamaServers(1))
     running = asyncio.create_task(client.complete(LONG))
     await asyncio.sleep(1.5)
     waiting = asyncio.create_task(client.complete(LONG))
@@ -144,7 +154,7 @@ async def test_a_cancelled_request_makes_room_for_the_next() -> None:
 async def test_weights_that_cannot_be_loaded_are_told_with_their_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "broken.gguf").write_bytes(b"GGUF and then nothing")
     monkeypatch.setattr(llama_server, "weights", lambda: tmp_path / "broken.gguf")
-    client = LlamaClient(servers=1)
+    client = LlamaClient(servers=LlamaServers(1))
     error = await refusal(client, LONG)
     await client.close()
     assert error.kind is ErrorKind.SETUP

@@ -12,7 +12,7 @@ import pytest
 from adapters.answer import Usage
 from adapters.clients import llama
 from adapters.clients.client import Capabilities, Completion, Message, Request
-from adapters.clients.llama import MOST_OVERTAKEN, LlamaClient
+from adapters.clients.llama import MOST_OVERTAKEN, LlamaClient, LlamaServers
 from adapters.clients.llama_server import CONTEXT
 
 
@@ -25,11 +25,13 @@ class Server:
         self.number = len(Server.made)
         Server.made.append(self)
         self.asked: list[str] = []
+        self.reused: list[bool] = []
         self.let = threading.Semaphore(0)
         self.closed = False
 
     def answer(self, body: Mapping[str, Any], timeout: float, stop: threading.Event) -> Completion:
         self.asked.append(body["messages"][-1]["content"])
+        self.reused.append(body["cache_prompt"])
         while not self.let.acquire(timeout=0.01):
             if stop.is_set():
                 break
@@ -58,7 +60,7 @@ async def started(client: LlamaClient, *requests: Request) -> list["asyncio.Task
 
 
 async def test_a_lone_caller_wakes_one_server(servers: list[Server]) -> None:
-    client = LlamaClient(servers=3)
+    client = LlamaClient(servers=LlamaServers(3))
     for server in servers:
         server.let.release(9)
     assert {(await client.complete(request("", str(n)))).text for n in range(4)} == {"0"}
@@ -75,8 +77,32 @@ async def test_requests_go_where_their_beginning_was_read(servers: list[Server])
         assert (await client.complete(request(prefix, text))).text == number
 
 
+async def test_clients_share_what_their_servers_have_read(servers: list[Server]) -> None:
+    shared = LlamaServers(1)
+    steady, warm = LlamaClient(servers=shared), LlamaClient(temperature=0.8, servers=shared)
+    asked = [(steady, "one", "a"), (steady, "two", "b"), (warm, "one", "c"), (warm, "two", "d")]
+    tasks = [task for client, prefix, text in asked for task in await started(client, request(prefix, text))]
+    servers[0].let.release(4)
+    await asyncio.gather(*tasks)
+    assert servers[0].asked == ["a", "c", "b", "d"]
+    await steady.close()
+    await warm.close()
+    assert servers[0].closed and len(servers) == 1
+
+
+async def test_a_prompt_that_a_server_holds_whole_is_read_anew_and_rather_elsewhere(servers: list[Server]) -> None:
+    shared = LlamaServers(1)
+    client = LlamaClient(servers=shared)
+    once, longer = request("one", "a"), Request((*request("one", "a").messages, Message("assistant", "x"), Message("user", "b")))
+    tasks = await started(client, once, once, longer, once)
+    servers[0].let.release(4)
+    await asyncio.gather(*tasks)
+    assert servers[0].asked == ["a", "b", "a", "a"]
+    assert servers[0].reused == [True, True, False, False]
+
+
 async def test_who_waits_longest_goes_first_unless_another_shares_more(servers: list[Server]) -> None:
-    client = LlamaClient(servers=1)
+    client = LlamaClient(servers=LlamaServers(1))
     tasks = await started(client, request("one", "a"), request("two", "b"), request("one", "c"), request("two", "d"), request("one", "e"))
     servers[0].let.release(5)
     await asyncio.gather(*tasks)
@@ -84,7 +110,7 @@ async def test_who_waits_longest_goes_first_unless_another_shares_more(servers: 
 
 
 async def test_nobody_is_overtaken_for_ever(servers: list[Server]) -> None:
-    client = LlamaClient(servers=1)
+    client = LlamaClient(servers=LlamaServers(1))
     many = [request("one", str(n)) for n in range(MOST_OVERTAKEN + 5)]
     tasks = await started(client, many[0], request("two", "patient"), *many[1:])
     servers[0].let.release(len(tasks))
@@ -94,7 +120,7 @@ async def test_nobody_is_overtaken_for_ever(servers: list[Server]) -> None:
 
 @pytest.mark.parametrize("which", [1, 2])
 async def test_who_gives_up_waiting_takes_no_server_along(servers: list[Server], which: int) -> None:
-    client = LlamaClient(servers=1)
+    client = LlamaClient(servers=LlamaServers(1))
     tasks = await started(client, *(request("", text) for text in "abc"))
     tasks[which].cancel()
     servers[0].let.release(2)
@@ -106,7 +132,7 @@ async def test_who_gives_up_waiting_takes_no_server_along(servers: list[Server],
 
 @pytest.mark.parametrize("steps", range(6))
 async def test_a_server_that_was_granted_at_the_moment_of_giving_up_is_handed_on(servers: list[Server], steps: int) -> None:
-    client = LlamaClient(servers=1)
+    client = LlamaClient(servers=LlamaServers(1))
     first, second, third = await started(client, *(request("", text) for text in "abc"))
     first.cancel()
     for _ in range(steps):
@@ -118,7 +144,7 @@ async def test_a_server_that_was_granted_at_the_moment_of_giving_up_is_handed_on
 
 
 async def test_a_cancelled_request_stops_its_server(servers: list[Server]) -> None:
-    client = LlamaClient(servers=1)
+    client = LlamaClient(servers=LlamaServers(1))
     (task,) = await started(client, request("", "a"))
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
@@ -138,7 +164,7 @@ def test_a_client_says_what_decides_its_answers() -> None:
     assert client.capabilities == Capabilities(labels=True, json_schema=True, seed=True)
     assert client.identity != LlamaClient(temperature=0.6, max_tokens=9).identity
     assert client.identity != LlamaClient(temperature=0.5, max_tokens=8).identity
-    assert client.identity == LlamaClient(temperature=0.5, max_tokens=9, timeout=1, servers=1).identity
+    assert client.identity == LlamaClient(temperature=0.5, max_tokens=9, timeout=1, servers=LlamaServers(1)).identity
 
 
 def test_the_ceiling_stays_within_the_context() -> None:

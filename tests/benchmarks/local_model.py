@@ -18,7 +18,7 @@ from typing import Any
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.clients import llama_server
 from adapters.clients.client import Request
-from adapters.clients.llama import LlamaClient
+from adapters.clients.llama import LlamaClient, LlamaServers
 from adapters.dataset import Row, input_names, load_dataset
 from adapters.demonstrations import demonstration_of, dump_demonstrations
 from adapters.example import Example
@@ -38,7 +38,7 @@ class Bench:
         rows: Sequence[Row] = load_dataset(path)
         self.examples = {part: [row.example for row in rows if row.split == part] for part in ("train", "val", "test")}
         self.adapter = PromptAdapter(system="{instructions}", user="{text}", inputs=input_names(row.example for row in rows))
-        self.client = LlamaClient(max_tokens=16, servers=servers)
+        self.client = LlamaClient(max_tokens=16, servers=LlamaServers(servers))
 
     def requests(self, instructions: str, shown: Sequence[Example], asked: Sequence[Example]) -> list[Request]:
         demonstrations = [made for made in map(demonstration_of, shown) if made]
