@@ -1,6 +1,6 @@
 """Self-agreement: how far a judge says the same of the same answer when it is asked several times."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -27,9 +27,18 @@ def self_agreement(details: Iterable[Mapping[str, Any]]) -> dict[str, Agreement]
     is left out."""
     shares: dict[str, list[float]] = {}
     for each in details:
-        # A score of several scorers has their details under their names.
-        for name, told in each.get(RUBRIC, each).get("traits", {}).items():
-            share = agreement(told.get("votes", ()))
+        for name, votes in _votes(each):
+            share = agreement(votes)
             if share is not None:
                 shares.setdefault(name, []).append(share)
     return {name: Agreement(sum(found) / len(found), len(found)) for name, found in shares.items()}
+
+
+def _votes(details: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[object]]]:
+    """Trait and votes. Other scorers' details may look like anything."""
+    rubric = details.get(RUBRIC, details)  # a score of several scorers has their details under their names
+    traits = rubric.get("traits") if isinstance(rubric, Mapping) else None
+    for name, told in traits.items() if isinstance(traits, Mapping) else ():
+        votes = told.get("votes") if isinstance(told, Mapping) else None
+        if isinstance(votes, list | tuple):
+            yield name, votes

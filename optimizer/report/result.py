@@ -113,7 +113,7 @@ class Report:
             "frontier": [{**_spelled(c), "objectives": dict(objectives)} for c, objectives in found.frontier],
             "spent": asdict(self._ledger.spent()),
             "failed_cells": dict(sorted(failed.items())),
-            "judge_agreement": judge_agreement(dict.fromkeys((found.table, table))),
+            **judge_agreement(dict.fromkeys((found.table, table))),
         }
 
 

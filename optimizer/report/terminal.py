@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from optimizer.report.agreement import agreement_line
 from optimizer.report.console import say, show_table
 from optimizer.report.words import UNKNOWN, count, duration, interval, money, points, signed
 from scoring.improvement import Difference, verdict
@@ -81,9 +82,7 @@ def _account(result: Mapping[str, Any], out: Path) -> list[str]:
     ]
     lines[1:1] = [_constraint(name, told) for name, told in result["constraints"].items()]
     lines[1:1] = _own_best(result)
-    if result["judge_agreement"]:
-        shares = (f"{name} {points(told['share'])}% on {count(told['answers'], 'answer')}" for name, told in result["judge_agreement"].items())
-        lines.insert(-2, f"votes of the judge that agree: {', '.join(shares)}")
+    lines[-2:-2] = agreement_line(result)
     if failed:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in failed.items())
         lines.insert(-2, f"failed cells: {kinds}; they count for nobody")

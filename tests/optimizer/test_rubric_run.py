@@ -12,6 +12,7 @@ from standin import Behaviour, Standin, write_project
 from optimizer.build import prepare
 from optimizer.configfile import load_config
 from optimizer.errors import PlacedError, ProviderError
+from optimizer.report.agreement import agreement_line
 from optimizer.run import replay, run
 
 SIZES = {"train": 8, "val": 6, "test": 6}
@@ -83,6 +84,21 @@ def test_a_judges_calls_count_against_the_budget(tmp_path: Path, standin: Standi
     calls = standin.stats()["calls"]
     assert result["stopped_by"] == "calls" and result["spent"]["calls"] == sum(calls.values()) <= 260
     assert calls["parcel-judge"] > calls["parcel-a"]
+
+
+def test_the_result_tells_how_far_the_judge_agrees_with_itself(tmp_path: Path, standin: Standin) -> None:
+    """The stand-in's judge goes by the answer alone, so it always does."""
+    out = tmp_path / "run"
+    result = sit(project(tmp_path, standin, {"rollouts": 60}, votes=2), out)
+    told = result["judge_agreement"]
+    assert list(told) == ["right", "whole"] and {trait["share"] for trait in told.values()} == {1.0}
+    ((answers,),) = rows(out, "SELECT count(*) FROM scores")
+    assert {trait["answers"] for trait in told.values()} == {answers}
+    assert agreement_line(result) == [
+        f"votes of the judge that agree: right 100.0% on {answers} answers, whole 100.0% on {answers} answers"
+    ]
+    once = sit(project(tmp_path / "once", standin, {"rollouts": 40}), tmp_path / "once/run")
+    assert "judge_agreement" not in once and agreement_line(once) == []
 
 
 def test_replies_that_cannot_be_read_leave_traits_missing_and_the_run_whole(tmp_path: Path, standin: Standin) -> None:

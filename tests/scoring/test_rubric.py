@@ -278,6 +278,8 @@ async def test_self_agreement_over_a_run() -> None:
     named = [{"exact": {}, "rubric": score.details} for score in scores]
     wanted = {"kind": Agreement(0.5, 2), "clear": Agreement(0.5, 2)}
     assert self_agreement(score.details for score in scores) == self_agreement(named) == wanted
+    others: list[Any] = [{"traits": ["kind"]}, {"traits": {"kind": 3}}, {"traits": {"kind": {"votes": "ab"}}}, {"rubric": None}]
+    assert self_agreement(others) == {}, "other scorers' details are nobody's votes"
     assert agreement([1, 1, 1]) == 1 and agreement([1]) is None and self_agreement([{}]) == {}
 
 
