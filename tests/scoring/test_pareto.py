@@ -45,6 +45,17 @@ def test_many_random_rows_are_what_moocore_says() -> None:
         assert non_dominated(values).tolist() == expected.tolist()
 
 
+def test_many_rows_with_missing_values_follow_the_definition() -> None:
+    """More than are compared at a time."""
+    rng = np.random.default_rng(1)
+    for objectives in (2, 5):
+        values = rng.integers(0, 5, (600, objectives)) / 4
+        values[rng.random(values.shape) < 0.2] = NAN
+        rows = values.tolist()
+        expected = [not any(dominates(other, row) for other in rows) for row in rows]
+        assert non_dominated(values).tolist() == expected
+
+
 @given(tables(missing=True))
 def test_missing_values_follow_the_definition(values: Rows) -> None:
     rows = values.tolist()
