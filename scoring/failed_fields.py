@@ -20,7 +20,7 @@ def explain_failure(result: Verified) -> list[str]:
     template = result.template
     if getattr(template, "verify_result", None):
         return []
-    lines = [*_failure(result), *_fields(result)]
+    lines = [*_failure(result), *_detected(template), *_fields(result)]
     patterns = getattr(template, "regex_validation_results", None) or {}
     lines += [f"{name}: the pattern does not match" for name, matches in patterns.items() if not matches]
     broken = getattr(template, "field_verification_error", None)
@@ -31,6 +31,13 @@ def _failure(result: Verified) -> Iterator[str]:
     failure = failure_of(result)
     if failure is not None:
         yield f"failed ({failure.category}): {failure.reason}" if failure.reason else f"failed ({failure.category})"
+
+
+def _detected(template: object) -> Iterator[str]:
+    if getattr(template, "abstention_detected", None) is True:
+        yield "the model declined to answer"
+    if getattr(template, "sufficiency_detected", None) is False:
+        yield "the answer says too little"
 
 
 def _fields(result: Verified) -> Iterator[str]:

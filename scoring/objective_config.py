@@ -49,6 +49,8 @@ class ObjectiveConfig(_Config):
     """`max`: value / max, so the worst of 1..5 is 0.2. `minmax`: (value − min) / (max − min), so it is 0."""
     partial_credit: bool = False
     """Whether a wrong answer gets the share of its fields that are right, instead of 0."""
+    embedding_override: float = Field(default=1.0, ge=0, le=1)
+    """What an answer is worth whose fields are wrong, and which only the likeness of its embedding made right, 0..1."""
     missing: Literal["skip", "zero", "raise"] = "skip"
     """What becomes of dimensions that are missing or could not be measured: left out, counted as 0, or an error. What failed
     for reasons outside the answer is left out in any case."""
@@ -75,6 +77,7 @@ class ObjectiveConfig(_Config):
         new = {name: getattr(self, name) for name in ("normalization", "partial_credit", "missing")}
         new |= {name: getattr(metrics, name) for name in ("include_specificity", "include_accuracy", "use_directionality")}
         chosen = [name for name, value in new.items() if value not in ("max", "skip", False)]
+        chosen += ["embedding_override"] if self.embedding_override != 1 else []
         if self.compat and chosen:
             raise ValueError(f"compat computes what Karenina does, which has no {', '.join(chosen)}; leave out one or the other")
         return self

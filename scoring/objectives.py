@@ -13,7 +13,7 @@ from scoring.compat import original_scores
 from scoring.items import METRICS
 from scoring.objective import ObjectiveScores, ObjectiveSheet, Status
 from scoring.objective_config import DEFAULT_MAX, DEFAULT_MIN, ObjectiveConfig, TraitSelectionMode
-from scoring.result import KINDS, Verified, all_scores_of, failure_of, scores_of
+from scoring.result import KINDS, Verified, abstained, all_scores_of, failure_of, scores_of
 from scoring.score import ScoreError, show, unit_value
 from scoring.scorer import TEMPLATE
 
@@ -46,23 +46,24 @@ def compute_objective_scores(
     question = getattr(getattr(result, "metadata", None), "question_id", None)
     sheet = ObjectiveSheet(model_name, config.missing, f"question {question!r}, " if question else "")
     if config.include_template:
-        _enter_template(sheet, result, config.partial_credit)
+        _enter_template(sheet, result, config)
     if config.trait_mode is not TraitSelectionMode.NONE:
         _Traits(sheet, result, config, highest, trait_min_scores or {}, directions).enter()
     return sheet.scores()
 
 
-def _enter_template(sheet: ObjectiveSheet, result: Verified, partial_credit: bool) -> None:
+def _enter_template(sheet: ObjectiveSheet, result: Verified, config: ObjectiveConfig) -> None:
     template = result.template
     verdict = getattr(template, "verify_result", None)
     failed = _failed_outside(result)
     if failed and not verdict:
         sheet.leave(TEMPLATE, Status.EXCLUDED, f"{failed}; that is no wrong answer")
+    elif verdict and getattr(template, "embedding_override_applied", False) is True:
+        sheet.enter(TEMPLATE, config.embedding_override)
+        sheet.warn(TEMPLATE, "the fields were wrong, and only the likeness of the embeddings made it right")
     elif verdict:
         sheet.enter(TEMPLATE, 1.0)
-        if getattr(template, "embedding_override_applied", False) is True:
-            sheet.warn(TEMPLATE, "the fields were wrong, and only the likeness of the embeddings made it right")
-    elif _group(result) == "abstained":
+    elif _group(result) == "abstained" or abstained(template):
         sheet.enter(TEMPLATE, 0.0, Status.ABSTAINED)
     elif not template:
         sheet.enter(TEMPLATE, 0.0, Status.MISSING)
@@ -71,7 +72,7 @@ def _enter_template(sheet: ObjectiveSheet, result: Verified, partial_credit: boo
         sheet.enter(TEMPLATE, 0.0, Status.NOT_VERIFIED)
         sheet.warn(TEMPLATE, "nobody checked the answer; counted as 0")
     else:
-        sheet.enter(TEMPLATE, _share_of_fields(sheet, template) if partial_credit else 0.0)
+        sheet.enter(TEMPLATE, _share_of_fields(sheet, template) if config.partial_credit else 0.0)
 
 
 def _share_of_fields(sheet: ObjectiveSheet, template: Any) -> float:

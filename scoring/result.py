@@ -32,9 +32,18 @@ FAILURE_GROUPS: Mapping[str, str] = MappingProxyType(
         "template_validation": "system",
         "parsing": "system",
         "unexpected_error": "system",
+        # What the scorers of answers say, see scoring.answer:
+        "wrong": "content",
+        "hedged": "content",
+        "too_long": "content",
+        "parse_failure": "content",
+        "budget_stop": "autofail",
+        "refusal": "abstained",
+        "not_in_document": "abstained",
+        "error": "system",
     }
 )
-"""Failure category → its group. `retry` and `system` are not the answer's doing; `autofail` is."""
+"""Failure category, or kind of failure → its group. `retry` and `system` are not the answer's doing; `autofail` is."""
 
 
 class _Record(BaseModel):
@@ -187,6 +196,11 @@ def failure_of(result: Verified) -> Failure | None:
     if group not in FAILURE_GROUPS.values():
         return None
     return Failure(category=category, group=group, reason=getattr(failure, "reason", None) or "")
+
+
+def abstained(template: Any) -> bool:
+    """Whether the model was seen to decline, or to say too little. (Of sufficiency, True is the good news; None says nothing.)"""
+    return getattr(template, "abstention_detected", None) is True or getattr(template, "sufficiency_detected", None) is False
 
 
 def _plain(name: Any) -> Any:

@@ -30,6 +30,13 @@ def test_everything_that_is_wrong_is_told() -> None:
     assert extract_failed_fields(result) == ["year"]
 
 
+def test_declining_and_saying_too_little_are_told_and_enough_is_no_fault() -> None:
+    told = ["the model declined to answer", "the answer says too little"]
+    assert explain_failure(verified(verify_result=False, abstention_detected=True, sufficiency_detected=False)) == told
+    assert explain_failure(verified(verify_result=False, abstention_detected=False, sufficiency_detected=True)) == []
+    assert explain_failure(verified(verify_result=True, sufficiency_detected=True)) == []
+
+
 def test_without_verdicts_on_fields_the_values_are_compared() -> None:
     values = {"parsed_gt_response": {"a": 1, "b": "x", "c": [1]}, "parsed_llm_response": {"a": 1.0, "b": "y"}}
     assert explain_failure(verified(verify_result=False, **values)) == ["b: not the expected value", "c: not the expected value"]

@@ -227,7 +227,7 @@ def test_a_trait_with_a_colon_is_refused_by_the_name_of_its_question() -> None:
 # --- failures are no zeros --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("category", ["timeout", "connection", "rate_limit", "server_error", "parsing", "unexpected_error"])
+@pytest.mark.parametrize("category", ["timeout", "connection", "rate_limit", "server_error", "parsing", "unexpected_error", "error"])
 @pytest.mark.parametrize("right", [None, False])
 def test_a_failed_call_is_no_wrong_answer(category: str, right: bool | None) -> None:
     result = verified({"verify_result": right}, failure={"category": category, "stage": "answer", "reason": "503"})
@@ -242,7 +242,11 @@ def test_a_failed_call_is_no_wrong_answer(category: str, right: bool | None) -> 
 
 @pytest.mark.parametrize(
     ("category", "status"),
-    [("content", "scored"), ("recursion_limit", "scored"), ("abstention", "abstained"), ("sufficiency", "abstained")],
+    [
+        *(("content", "scored"), ("recursion_limit", "scored"), ("abstention", "abstained"), ("sufficiency", "abstained")),
+        *(("wrong", "scored"), ("parse_failure", "scored"), ("budget_stop", "scored"), ("hedged", "scored"), ("too_long", "scored")),
+        *(("refusal", "abstained"), ("not_in_document", "abstained")),
+    ],
 )
 def test_an_answer_that_failed_is_wrong(category: str, status: str) -> None:
     found = compute_objective_scores(verified({"verify_result": None}, failure={"category": category}), "m", ObjectiveConfig())
@@ -258,6 +262,25 @@ def test_right_by_embeddings_only_is_told() -> None:
     found = compute_objective_scores(verified({"verify_result": True, "embedding_override_applied": True}), "m", ObjectiveConfig())
     assert found == {"m:template": 1.0}
     assert any("embeddings" in warning for warning in found.warnings)
+
+
+def test_right_by_embeddings_only_can_be_worth_less() -> None:
+    likely = verified({"verify_result": True, "embedding_override_applied": True})
+    config = ObjectiveConfig(embedding_override=0.25)
+    assert compute_objective_scores(likely, "m", config) == {"m:template": 0.25}
+    assert compute_objective_scores(verified({"verify_result": True}), "m", config) == {"m:template": 1.0}
+    for worth in (-0.1, 1.1, math.nan):
+        with pytest.raises(ValidationError):
+            ObjectiveConfig(embedding_override=worth)
+
+
+@pytest.mark.parametrize(
+    ("abstention", "sufficiency", "status"), [(True, None, "abstained"), (False, False, "abstained"), (None, True, "scored")]
+)
+def test_what_was_detected_of_an_answer_tells_why_it_is_worth_nothing(abstention: Any, sufficiency: Any, status: str) -> None:
+    template = {"verify_result": False, "abstention_detected": abstention, "sufficiency_detected": sufficiency}
+    found = compute_objective_scores(verified(template), "m", ObjectiveConfig())
+    assert (found, found.status) == ({"m:template": 0.0}, {"m:template": status})
 
 
 # --- what is not there ------------------------------------------------------------------------------------------------
@@ -465,6 +488,7 @@ def test_selection_is_by_the_very_name(mode: str, included: list[bool]) -> None:
         {"normalization": "minmax"},
         {"missing": "zero"},
         {"partial_credit": True},
+        {"embedding_override": 0.5},
         {"metric_config": {"include_accuracy": True}},
         {"metric_config": {"use_directionality": True}},
     ],
