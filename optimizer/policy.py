@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optimizer.config import DimensionConfig, ObjectivesConfig
-from scoring.pareto import non_dominated
+from optimizer.frontier import frontier
 
 Array = NDArray[np.float64]
 
@@ -78,13 +78,14 @@ class Objectives:
         """This model's alone, as if there were no other."""
         return Objectives([model], self.dimensions, self.config)
 
-    def frontier(self, levels: Array) -> NDArray[np.bool_]:
-        """Which rows (candidates × objectives) no other dominates, among those that meet the constraints; among all, where none does."""
-        meets = np.array([self.shortfall(row) <= 0 for row in levels])
-        here = meets if meets.any() else np.ones_like(meets)
-        free = np.zeros_like(meets)
-        free[here] = non_dominated(levels[here])
-        return free
+    def meets(self, levels: Array) -> NDArray[np.bool_]:
+        """Which rows (candidates × objectives) meet every constraint. An unknown level meets none."""
+        short: NDArray[np.bool_] = np.any(self.required - np.nan_to_num(levels, nan=0.0) > ROUNDING, axis=1)
+        return ~short
+
+    def frontier(self, levels: Array, epsilon: float = 0.0) -> NDArray[np.bool_]:
+        """Which rows are on the frontier, see `optimizer.frontier.frontier`."""
+        return frontier(levels, self.meets(levels), epsilon)
 
     def overall(self, levels: Array) -> float:
         """The weighted mean over the objectives that are known; NaN where nothing that counts is."""
