@@ -20,6 +20,9 @@ from scoring.score import Score
 from scoring.scorer import ScorerError
 from scoring.suite import Suite
 
+CellKey = tuple[str, str, str, int]
+"""Candidate, example, model, repeat."""
+
 SCORER_ERROR = "scorer_error"
 """What a cell is failed by when its scorer was."""
 
@@ -35,7 +38,7 @@ class TaskModel:
 
 @dataclass(frozen=True)
 class Cell:
-    """One (candidate, example, model): scored, or failed for a reason outside the content."""
+    """One (candidate, example, model, repeat): scored, or failed for a reason outside the content."""
 
     candidate: str
     example: Example
@@ -46,10 +49,11 @@ class Cell:
     used: Used
     problem: str = ""
     """What the scorer's failure was, where that failed the cell."""
+    repeat: int = 0
 
     @property
-    def key(self) -> tuple[str, str, str]:
-        return self.candidate, self.example.id, self.model
+    def key(self) -> CellKey:
+        return self.candidate, self.example.id, self.model, self.repeat
 
     def row(self, split: str) -> CellRow:
         body: dict[str, object] = {"text": self.answer.text if self.answer else None}
@@ -57,7 +61,7 @@ class Cell:
             body |= score_body(self.score)
         if self.problem:
             body["problem"] = self.problem
-        return CellRow(self.candidate, self.example.id, self.model, 0, split, self.failed, body)
+        return CellRow(self.candidate, self.example.id, self.model, self.repeat, split, self.failed, body)
 
 
 class Evaluator:

@@ -278,15 +278,15 @@ class Journal:
     def write_off_report(self) -> None:
         """Before a run goes on with another budget: what its report took so far stays spent, whatever candidate the next report is on."""
         calls = self._all("SELECT key FROM calls WHERE job = ? AND error IS NULL ORDER BY key", REPORT_JOB)
-        cells = self._all("SELECT candidate, example, model FROM cells WHERE split = 'test' ORDER BY 1, 2, 3")
+        cells = self._all("SELECT candidate, example, model, repeat FROM cells WHERE split = 'test' ORDER BY 1, 2, 3, 4")
         self.decide(REPORT_JOB, WRITTEN_OFF, {"calls": [key for (key,) in calls], "cells": [list(cell) for cell in cells]})
 
-    def written_off(self) -> tuple[dict[str, Usage], set[tuple[str, str, str]]]:
+    def written_off(self) -> tuple[dict[str, Usage], set[tuple[str, str, str, int]]]:
         """The calls and the cells of former reports, as `write_off_report` has noted them."""
         noted = self.decision(REPORT_JOB, WRITTEN_OFF) or {"calls": [], "cells": []}
         outcomes = {key: self.call(key) for key in noted["calls"]}
         calls = {key: outcome.usage for key, outcome in outcomes.items() if isinstance(outcome, Completion)}
-        return calls, {(candidate, example, model) for candidate, example, model in noted["cells"]}
+        return calls, {(candidate, example, model, repeat) for candidate, example, model, repeat in noted["cells"]}
 
     def forget_derived(self) -> None:
         """Before a run with a changed config: the outcomes stay, as no job's any more, and what followed from them goes. What stays too is

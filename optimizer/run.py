@@ -1,5 +1,6 @@
 """One run from its directory to its result; `run` and `replay` are the same program (invariant I1)."""
 
+import asyncio
 import tempfile
 import time
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from optimizer.build import Prepared
 from optimizer.configfile import resolved
 from optimizer.desk import Desk
 from optimizer.errors import JournalError
-from optimizer.evaluate import Cell, Evaluator
+from optimizer.evaluate import Cell, CellKey, Evaluator
 from optimizer.events import CellFilled, Diverged, Event, Observer, Spent, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Rules, Search
@@ -92,7 +93,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     """The run as a function of its config, data and journal; what the journal lacks is called for and recorded."""
     config = prepared.config
     meter = Meter(journal.seconds())
-    ledger, desk = Ledger(config.budget), Desk(journal, meter.used, replay=replay)
+    ledger, desk = Ledger(config.budget), Desk(journal, meter.used, prepared.clients.shut, replay=replay)
 
     def filled(cell: Cell) -> None:
         observer(CellFilled(meter.filled(cell), cell.failed))
@@ -111,7 +112,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     )
     paid, met = journal.written_off()
     ledger.settle(ledger.hold(Claim()), [Used(len(met), paid, len(paid))])
-    report_cells = 2 * len(prepared.test) * len(prepared.models) - sum(who == prepared.seed.id for who, _, _ in met)
+    report_cells = 2 * len(prepared.test) * len(prepared.models) - sum(who == prepared.seed.id for who, *_ in met)
     rules = Rules(
         in_flight=config.in_flight,
         random_seed=config.random_seed,
@@ -141,7 +142,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         result["spent"]["seconds"] = round(journal.seconds(), 1)
         return result
     finally:
-        prepared.clients.shut()  # calls that still queue are not paid for, and are not made after the end
+        prepared.clients.shut(asyncio.CancelledError())  # calls that still queue are not paid for, and are not made after the end
         try:
             journal.seconds()  # noted, however this ends
             await desk.close(GRACE)
@@ -153,7 +154,7 @@ class Meter:
     """What the run has used up to this moment, for those who watch; the budget's ledger only knows what has been committed."""
 
     def __init__(self, seconds: float) -> None:
-        self._cells: set[tuple[str, str, str]] = set()
+        self._cells: set[CellKey] = set()
         self._calls: set[str] = set()
         self._uses = 0
         self._usage = Usage()

@@ -12,7 +12,7 @@ from adapters.example import Example
 from adapters.split import SealedTest
 from optimizer.budget import Claim, Ledger
 from optimizer.concurrent import together
-from optimizer.evaluate import Evaluator
+from optimizer.evaluate import CellKey, Evaluator
 from optimizer.events import Observer, StageStarted, Warned
 from optimizer.journal import OPENED, REPORT_JOB, Journal
 from optimizer.loop import Found, Rules, check_failures
@@ -32,9 +32,7 @@ class Report:
         self._rules, self._evaluator = rules, evaluator
         self._ledger, self._journal, self._observer = ledger, journal, observer
 
-    async def make(
-        self, found: Found, test: SealedTest, val: Sequence[Example], *, data: str, met: Set[tuple[str, str, str]]
-    ) -> dict[str, Any]:
+    async def make(self, found: Found, test: SealedTest, val: Sequence[Example], *, data: str, met: Set[CellKey]) -> dict[str, Any]:
         """The result, but for the seconds. Without a test split it is made on val, where the best was selected.
 
         `data`: the hash of all examples, by which looks at the same test split are known. `met`: cells of former reports, booked already.
@@ -68,13 +66,11 @@ class Report:
         self._journal.decide(REPORT_JOB, "commit", note)
         return self._result(found, "test", examples, table)
 
-    async def _meet(
-        self, runs: Mapping[Candidate, Set[str]], examples: Sequence[Example], table: Table, met: Set[tuple[str, str, str]]
-    ) -> bool:
+    async def _meet(self, runs: Mapping[Candidate, Set[str]], examples: Sequence[Example], table: Table, met: Set[CellKey]) -> bool:
         """Whether the budget allowed it. `runs`: candidate → the models that it is run with."""
         priced = self._rules.priced
         claims = (
-            self._evaluator.claim(who, [e for e in examples if (who.id, e.id, model) not in met], priced, {model})
+            self._evaluator.claim(who, [e for e in examples if (who.id, e.id, model, 0) not in met], priced, {model})
             for who, models in runs.items()
             for model in models
         )

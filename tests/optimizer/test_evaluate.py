@@ -391,4 +391,4 @@ async def test_whoever_is_cancelled_cancels_its_work() -> None:
 
 
 def test_a_cells_key_tells_candidate_example_and_model() -> None:
-    assert cell(example("e"), who="c", model="m").key == ("c", "e", "m")
+    assert cell(example("e"), who="c", model="m").key == ("c", "e", "m", 0)

@@ -1,5 +1,7 @@
 """The table keeps scores, failures and blanks apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -73,6 +75,7 @@ def test_the_first_cell_counts_and_only_new_ones_are_returned(table: Table) -> N
     assert table.values("c", TRAIN)[0, 0] == 0.25
     assert np.isnan(table.values("c", TRAIN)[1]).all()
     assert table.counts() == (2, {"timeout": 1})
+    assert table.all() == [first, other]
 
 
 def test_known_cells_are_listed_example_by_example_and_model_by_model(table: Table) -> None:
@@ -88,6 +91,40 @@ def test_an_example_is_known_once_every_model_has_met_it_however_that_ended(tabl
     table.add([cell(TRAIN[0], None, model="large")])
     assert table.knows("c", TRAIN[0])
     assert not table.knows("c", TRAIN[1]) and not table.knows("other", TRAIN[0])
+
+
+def test_repeats_average_within_their_example(table: Table) -> None:
+    """Over those that have a score: a repeat that failed is not a zero."""
+    table.add([replace(cell(TRAIN[0], {"template": value, "brevity": 0.5}), repeat=n) for n, value in enumerate((1.0, 0.0))])
+    table.add([replace(cell(TRAIN[0], None), repeat=2), replace(cell(TRAIN[0], {"template": 0.5}), repeat=3)])
+    assert same(table.values("c", TRAIN[:1]), [[0.5, 0.5, NAN, NAN]])
+    assert [each.repeat for each in table.cells("c", TRAIN)] == [0, 1, 2, 3]
+    assert table.add([replace(cell(TRAIN[0], 1.0), repeat=1)]) == [], "that one is known"
+    assert table.counts() == (4, {"timeout": 1})
+
+
+def test_repeats_of_a_failure_are_scores_and_the_other_way_round(table: Table) -> None:
+    table.add([cell(TRAIN[0], None), replace(cell(TRAIN[0], {"template": 0.5}), repeat=1)])
+    table.add([cell(TRAIN[1], {"template": 0.5}), replace(cell(TRAIN[1], None), repeat=1)])
+    assert same(table.values("c", TRAIN[:2]), [[0.5, NAN, NAN, NAN]] * 2)
+
+
+@given(st.permutations(range(4)))
+def test_the_order_in_which_repeats_arrive_makes_no_difference(order: list[int]) -> None:
+    cells = [replace(cell(TRAIN[0], {"template": value}), repeat=n) for n, value in enumerate((0.1, 0.2, 0.3, 0.7))]
+    table, other = Table(TRAIN, Objectives(["small"], ["template"])), Table(TRAIN, Objectives(["small"], ["template"]))
+    table.add(cells)
+    for index in order:
+        other.add([cells[index]])
+    assert table.values("c", TRAIN).tobytes() == other.values("c", TRAIN).tobytes()
+    assert table.cells("c", TRAIN) == other.cells("c", TRAIN) == cells
+
+
+def test_a_version_tells_whether_there_is_more(table: Table) -> None:
+    assert table.version("c") == 0
+    table.add([cell(TRAIN[0]), cell(TRAIN[1], None), cell(TRAIN[0], who="other")])
+    table.add([cell(TRAIN[0])])
+    assert (table.version("c"), table.version("other")) == (2, 1)
 
 
 def test_failures_are_counted_by_kind(table: Table) -> None:
