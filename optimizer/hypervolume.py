@@ -31,6 +31,7 @@ def growth(levels: Array, reference: float = 0.0) -> list[float]:
     """The hypervolume of the first row alone, of the first two, and so on to all. Raises HypervolumeError as `hypervolume` does."""
     total, volumes = 0.0, []
     front = np.empty((0, levels.shape[1]))
+    _check(front)
     for row in levels - reference:
         if _spans(row) and not (front >= row).all(axis=1).any():
             total += _exclusive(row, front)

@@ -1,33 +1,95 @@
-"""`front DIR`: the candidates that no other dominates."""
+"""`front DIR`: the candidates that no other dominates, or those that are best at something."""
 
+from collections import Counter
 from dataclasses import asdict
-from typing import Annotated
+from itertools import compress
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from optimizer.cli.options import AsJson, RunFolder, emit
 
+if TYPE_CHECKING:
+    from optimizer.cli.reading import Listed, RunRecord
+
+Shown = Literal["pareto", "objective", "instance", "hybrid", "cartesian"]
+
 
 def command(
     folder: RunFolder,
+    view: Annotated[
+        Shown,
+        typer.Option(
+            help="pareto: whom no other dominates. The others list who is best at something, dominated or not: objective: at an "
+            "objective; instance: on an example; hybrid: at either; cartesian: on an example, for an objective.",
+        ),
+    ] = "pareto",
     everything: Annotated[bool, typer.Option("--all", help="All candidates, the rejected ones too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the candidates on the frontier, with their objectives on val."""
+    from optimizer.cli.reading import read_run
+
+    run = read_run(folder)
+    winners = [] if view == "pareto" else _winners(run, view)
+    wins = Counter(name for each in winners for name in each["candidates"])
+    shown = [c for c in run.candidates if everything or (c.on_frontier if view == "pareto" else wins[c.id])]
+    if as_json:
+        emit({"view": view, "candidates": [asdict(c) for c in shown], "winners": winners, **_measures(run)})
+        return
+    _show(shown, None if view == "pareto" else wins, everything or view != "pareto")
+
+
+def _winners(run: "RunRecord", view: Literal["objective", "instance", "hybrid", "cartesian"]) -> list[dict[str, Any]]:
+    """What there is to win, and who is best at it."""
+    standing = run.standing()
+    names = [candidate.id for candidate in run.pool()]
+    return [
+        {"example": example, "objective": objective, "candidates": list(compress(names, column))}
+        for (example, objective), column in zip(standing.keys(view), standing.wins(view).T.tolist(), strict=True)
+    ]
+
+
+def _measures(run: "RunRecord") -> dict[str, Any]:
+    """`hypervolume` of the frontier's oriented levels above 0, and its `growth` from candidate to candidate in order of birth (those that
+    meet the constraints; all, where none does); None where the frontier is too large for it. `knee`: the id of the candidate there, None
+    where nobody has every level. All three over the objectives that anybody has a level in."""
+    import numpy as np
+
+    from optimizer.frontier import knee
+    from optimizer.hypervolume import HypervolumeError, growth
+
+    pool = run.pool()
+    levels = np.array([run.wanted.levels(candidate.objectives) for candidate in pool])
+    meets = run.wanted.meets(levels)
+    levels = levels[:, ~np.isnan(levels).all(axis=0)]
+    try:
+        volumes = growth(levels[meets] if meets.any() else levels)
+    except HypervolumeError as error:
+        typer.echo(f"no hypervolume: {error}", err=True)
+        volumes = None
+    front = [index for index, candidate in enumerate(pool) if candidate.on_frontier]
+    at = knee(levels[front])
+    return {
+        "hypervolume": None if volumes is None else volumes[-1],
+        "growth": volumes,
+        "knee": None if at is None else pool[front[at]].id,
+    }
+
+
+def _show(listed: "list[Listed]", wins: Counter[str] | None, told_apart: bool) -> None:
+    """`wins`: how many keys each is best at, where that is what is shown. `told_apart`: who is on the frontier is marked."""
     from rich.console import Console
 
-    from optimizer.cli.reading import read_run
     from optimizer.report.console import show_table
     from optimizer.report.words import points
 
-    listed = [candidate for candidate in read_run(folder).candidates if everything or candidate.on_frontier]
-    if as_json:
-        emit([asdict(candidate) for candidate in listed])
-        return
     names = list(dict.fromkeys(name for candidate in listed for name in candidate.objectives))
     rows = []
     for each in listed:
-        marks = [each.outcome] * (each.outcome != "accepted") + ["best"] * each.best + ["frontier"] * (everything and each.on_frontier)
+        marks = [each.outcome] * (each.outcome != "accepted") + ["best"] * each.best + ["frontier"] * (told_apart and each.on_frontier)
         scores = [points(each.objectives.get(name)) for name in names]
-        rows.append([each.id, *scores, ", ".join(marks), each.proposer, str(each.born), " ".join(each.parents)])
-    show_table(Console(highlight=False), ("candidate", *names, "", "by", "job", "parents"), rows)
+        won = [] if wins is None else [str(wins[each.id])]
+        rows.append([each.id, *scores, *won, ", ".join(marks), each.proposer, str(each.born), " ".join(each.parents)])
+    heads = ("candidate", *names, *([] if wins is None else ["wins"]), "", "by", "job", "parents")
+    show_table(Console(highlight=False), heads, rows)

@@ -8,12 +8,18 @@ from shlex import quote
 
 import numpy as np
 
+from adapters.example import Example
 from adapters.nearest import nearest
+from optimizer.budget import Used
 from optimizer.configfile import config_from_manifest
 from optimizer.errors import ConfigError, JournalError
+from optimizer.evaluate import Cell
 from optimizer.journal import REPORT_JOB, CandidateRow, CellRow, Journal
 from optimizer.policy import Objectives
 from optimizer.rundir import RESULT, read_manifest, read_result
+from optimizer.standing import Standing
+from optimizer.table import Table
+from scoring.score import Score
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,23 @@ class RunRecord:
 
     folder: Path
     candidates: Sequence[Listed]
+    wanted: Objectives
+
+    def pool(self) -> list[Listed]:
+        """Those that have levels on val."""
+        return [candidate for candidate in self.candidates if candidate.objectives]
+
+    def standing(self) -> Standing:
+        """How the pool, row by row, stands on the val examples, from the cells that the journal holds."""
+        with closing(Journal.read(self.folder)) as journal:
+            rows = [row for candidate in self.pool() for row in journal.cells(candidate.id, "val")]
+        examples = {row.example: Example(row.example, {}) for row in rows}
+        table = Table(list(examples.values()), self.wanted)
+        table.add(_cell(row, examples[row.example]) for row in rows)
+        standing = Standing(table, list(examples.values()))
+        for candidate in self.pool():
+            standing.add(candidate.id)
+        return standing
 
     def find(self, name: str) -> Listed:
         """By the words seed or best, or by the beginning of an id. Raises ConfigError where that is none, or more than one."""
@@ -88,7 +111,13 @@ def read_run(folder: Path) -> RunRecord:
         )
         for row in rows
     ]
-    return RunRecord(folder, listed)
+    return RunRecord(folder, listed, objectives)
+
+
+def _cell(row: CellRow, example: Example) -> Cell:
+    """What the journal keeps of a cell that says how the candidate did."""
+    score = Score(row.body["values"]) if "values" in row.body else None
+    return Cell(row.candidate, example, row.model, None, score, row.failed, Used(1, {}, 0), repeat=row.repeat)
 
 
 def _objectives(folder: Path, pool: Mapping[str, Mapping[str, float]]) -> Objectives:

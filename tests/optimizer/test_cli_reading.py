@@ -79,17 +79,63 @@ def test_front_lists_all_on_demand(folder: Path, command: Command) -> None:
 
 def test_front_for_other_programs(folder: Path, command: Command) -> None:
     ran = command("front", folder, "--json")
-    listed = json.loads(ran.out)
+    found = json.loads(ran.out)
+    listed = found["candidates"]
     assert ran.err == ""
+    assert (found["view"], found["winners"]) == ("pareto", [])
     assert [each["id"] for each in listed] == [GOOD, ODD]
     assert listed[0]["components"] == TEXTS[GOOD]
     assert listed[1]["objectives"] == MEANS[ODD]
     assert [each["best"] for each in listed] == [False, True]
 
 
+def test_front_measures_the_frontier(folder: Path, command: Command) -> None:
+    found = json.loads(command("front", folder, "--json").out)
+    assert found["growth"] == [0.125, 0.375, 0.625]
+    assert found["hypervolume"] == 0.625
+    assert found["knee"] == GOOD, "of equals, the first"
+
+
+def test_front_lists_who_is_best_at_something(folder: Path, command: Command) -> None:
+    """The seed and its child are alike on v1, and the child is better on v2; the third has failed in all."""
+    ran = command("front", folder, "--view", "instance")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "aa11: m:brevity 25.0, m:template 50.0, wins 1, seed, by seed, job 0",
+        "bb33: m:brevity 50.0, m:template 75.0, wins 3, frontier, by reflection, job 2, parents aa11",
+    ]
+    told = command("front", folder, "--view", "hybrid", "--all").out.splitlines()
+    assert [line.partition(":")[0] for line in told] == [SEED, WORSE, GOOD, ODD]
+    assert "wins 0, best, frontier" in told[3]
+
+
+def test_what_there_is_to_win_for_other_programs(folder: Path, command: Command) -> None:
+    found = json.loads(command("front", folder, "--view", "cartesian", "--json").out)
+    winners = {(each["example"], each["objective"]): each["candidates"] for each in found["winners"]}
+    assert winners["v1", "m:template"] == [SEED, GOOD] and winners["v2", "m:template"] == [GOOD]
+    assert winners["v1", "n:template"] == []
+    assert [each["id"] for each in found["candidates"]] == [SEED, GOOD]
+    found = json.loads(command("front", folder, "--view", "objective", "--json").out)
+    assert {each["objective"]: each["candidates"] for each in found["winners"]}["m:template"] == [GOOD]
+    assert all(each["example"] is None for each in found["winners"])
+
+
+def test_front_knows_no_other_view(folder: Path, command: Command) -> None:
+    ran = command("front", folder, "--view", "island")
+    assert ran.code == 2 and "cartesian" in ran.err
+
+
+def test_a_frontier_too_large_to_measure_is_said_to_be(folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("optimizer.hypervolume.OBJECTIVES", 1)
+    ran = command("front", folder, "--json")
+    found = json.loads(ran.out)
+    assert found["hypervolume"] is None and found["growth"] is None and found["knee"] == GOOD
+    assert "2 objectives takes too long" in ran.err
+
+
 def test_the_results_best_comes_before_the_best_so_far(folder: Path, command: Command) -> None:
     (folder / "result.json").write_text(json.dumps({"best": {"id": GOOD}, "spent": {}}))
-    assert [each["best"] for each in json.loads(command("front", folder, "--json").out)] == [True, False]
+    assert [each["best"] for each in json.loads(command("front", folder, "--json").out)["candidates"]] == [True, False]
     assert command("show", folder, "best").out.startswith("bb33: made by reflection in job 2, accepted (why bb33), best, on the frontier")
 
 

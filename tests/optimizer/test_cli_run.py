@@ -52,7 +52,7 @@ def test_a_run_reports_on_stderr_and_is_continued_by_the_same_command(
     assert "files: runs/parcel-run/result.json, runs/parcel-run/best" in ran.err
     assert (out / "best" / "instructions.txt").read_text() == timeless(out)["best"]["components"]["instructions"]
     calls, first = calls_of(standin), timeless(out)
-    listed = json.loads(command("front", out, "--json").out)
+    listed = json.loads(command("front", out, "--json").out)["candidates"]
     assert {each["id"]: each["objectives"] for each in listed} == {each["id"]: each["objectives"] for each in first["frontier"]}
     best = json.loads(command("show", out, "best", "--json").out)
     assert best["components"] == first["best"]["components"]

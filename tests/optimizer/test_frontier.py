@@ -106,8 +106,8 @@ def test_with_two_objectives_it_is_the_farthest_from_the_line_through_the_extrem
 def test_the_knee_is_on_the_front(rows: Rows) -> None:
     front = rows[non_dominated(rows)]
     found = knee(front)
-    whole = ~np.isnan(front).any(axis=1)
-    assert (found is None) == (not whole.any())
+    whole = [not any(map(math.isnan, row)) for row in front.tolist()]
+    assert (found is None) == (not any(whole))
     assert found is None or whole[found]
 
 

@@ -82,7 +82,7 @@ def test_a_dimension_that_is_to_be_small_is_made_small(
     command = commander(capsys, monkeypatch)
     again = command("run", project, "--out", tmp_path / "run", "--no-progress")
     assert "a:guesses (lower is better)" in again.err and "constraint a:guesses <= 0.5: met by the best" in again.err
-    front = {each["id"]: each for each in json.loads(command("front", tmp_path / "run", "--json").out)}
+    front = {each["id"]: each for each in json.loads(command("front", tmp_path / "run", "--json").out)["candidates"]}
     assert front.keys() == {each["id"] for each in result["frontier"]}
     assert front[result["best"]["id"]]["best"]
     assert command("replay", tmp_path / "run").code == 0

@@ -20,7 +20,8 @@ values = st.lists(value, min_size=KEYS, max_size=KEYS)
 @given(st.lists(st.tuples(st.integers(0, 6), values), max_size=25))
 def test_kept_up_to_date_it_is_what_it_is_from_scratch(steps: list[tuple[int, list[float]]]) -> None:
     """Values rise, fall, appear and vanish; a candidate beyond the last one is a new one."""
-    kept, rows = Winners(KEYS), []
+    kept = Winners(KEYS)
+    rows: list[list[float]] = []
     for wanted, line in steps:
         row = min(wanted, len(rows))
         rows[row : row + 1] = [line]
