@@ -21,20 +21,21 @@ OF_HOSTED = ("api_base", "api_key_env", "price", "params")
 
 
 class Door(asyncio.Semaphore):
-    """Lets so many calls through at a time, and none once it is shut: those that wait for it are cancelled as their turn comes."""
+    """Lets so many calls through at a time, and none once it is shut: those that wait for it end as their turn comes, with what it was
+    shut for, or cancelled."""
 
     def __init__(self, width: int) -> None:
         super().__init__(width)
-        self._is_shut = False
+        self._shut_for: BaseException | None = None
 
-    def shut(self) -> None:
-        self._is_shut = True
+    def shut(self, cause: BaseException) -> None:
+        self._shut_for = self._shut_for or cause
 
     async def acquire(self) -> Literal[True]:
         await super().acquire()
-        if self._is_shut:
+        if self._shut_for is not None:
             self.release()
-            raise asyncio.CancelledError
+            raise self._shut_for
         return True
 
 
@@ -58,9 +59,9 @@ class Clients:
         self.made[place] = client
         return client
 
-    def shut(self) -> None:
-        """From now on nothing is sent. What is under way may still arrive."""
-        self._total.shut()
+    def shut(self, cause: BaseException) -> None:
+        """From now on nothing is sent: calls that wait for their turn end with the cause. What is under way may still arrive."""
+        self._total.shut(cause)
 
     async def close(self) -> None:
         for client in self.made.values():

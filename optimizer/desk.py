@@ -24,9 +24,17 @@ never answered."""
 class Desk:
     """Shared by all jobs. Equal calls that are under way at the same time are made once."""
 
-    def __init__(self, journal: Journal, used: Callable[[str, Usage], None] = lambda *_: None, *, replay: bool = False) -> None:
-        """`used` is told of every answer that is handed out: its call's key and usage. `replay`: answer from the journal alone."""
-        self._journal, self._used, self._replay = journal, used, replay
+    def __init__(
+        self,
+        journal: Journal,
+        used: Callable[[str, Usage], None] = lambda *_: None,
+        halt: Callable[[ProviderError], None] = lambda _: None,
+        *,
+        replay: bool = False,
+    ) -> None:
+        """`used` is told of every answer that is handed out: its call's key and usage. `halt`: of the error that a model is out of reach, so
+        that no call is sent after it. `replay`: answer from the journal alone."""
+        self._journal, self._used, self._halt, self._replay = journal, used, halt, replay
         self._under_way: dict[str, asyncio.Task[Completion | ModelError]] = {}
         self._source: dict[str, str] = {}
         self._out_of_reach: set[str] = set()
@@ -93,7 +101,9 @@ class Desk:
         if n >= PATIENCE.get(error.kind, WARM_PATIENCE if source in self._answered else COLD_PATIENCE):
             self._out_of_reach.add(source)
             times = "a call failed" if n == 1 else f"{n} calls in a row failed"
-            raise ProviderError(f"{error.model} is out of reach: {times}, the last with {error.kind}: {error.message}")
+            cause = ProviderError(f"{error.model} is out of reach: {times}, the last with {error.kind}: {error.message}")
+            self._halt(cause)
+            raise cause
 
 
 def _encodable(text: str) -> str:

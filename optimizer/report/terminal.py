@@ -28,7 +28,7 @@ def show_result(result: Mapping[str, Any], out: Path, console: Console) -> None:
     say(console, headline(result), style="bold")
     lower = result["lower_is_better"]
     means = {"overall": result["overall"], **result["models"]}
-    rows = [_row(name, fields) for name, fields in means.items()]
+    rows = [_row(name if name == "overall" else f"{name} (mean)", fields) for name, fields in means.items()]
     rows += [_row(name, fields, lower=name in lower) for name, fields in result["objectives"].items()]
     show_table(console, ("", "seed", "best", "difference", "95% interval", "n", "verdict"), rows)
     for line in _account(result, out):
@@ -43,7 +43,9 @@ def headline(result: Mapping[str, Any]) -> str:
     if overall["n"] == 0:
         return f"Nothing is known: no {split} example has an answer of both the seed and the best."
     gain = f"{_gain(overall)} (95% interval {interval(overall['low'], overall['high'])})"
-    return f"{VERDICTS[result['verdict']]}: {gain} on {count(overall['n'], f'{split} example')}, {SPLITS[split]}."
+    told = f"{VERDICTS[result['verdict']]}: {gain} on {count(overall['n'], f'{split} example')}, {SPLITS[split]}."
+    missed = [f"{name} {each['constraint']}" for name, each in result["constraints"].items() if each["best"] is False]
+    return f"{told} It does not meet {' and '.join(missed)} there." if missed else told
 
 
 def _chosen(result: Mapping[str, Any]) -> set[str]:

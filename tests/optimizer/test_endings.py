@@ -24,6 +24,7 @@ from adapters.prompt import PromptAdapter
 from adapters.split import SearchData
 from optimizer.budget import Claim, Ledger, Used
 from optimizer.cli.reading import read_run
+from optimizer.clients import Door
 from optimizer.config import BudgetConfig, ObjectivesConfig
 from optimizer.desk import Desk
 from optimizer.errors import BudgetError, PlacedError, ProviderError
@@ -208,8 +209,6 @@ def test_ctrl_c_begins_no_call(tmp_path: Path, standin: Standin) -> None:
 
 
 async def test_a_shut_door_lets_nobody_through_and_nobody_wait() -> None:
-    from optimizer.clients import Door
-
     door, through = Door(1), []
 
     async def call(name: str) -> None:
@@ -219,7 +218,7 @@ async def test_a_shut_door_lets_nobody_through_and_nobody_wait() -> None:
 
     calls = [asyncio.create_task(call(name)) for name in "abc"]
     await asyncio.sleep(0)
-    door.shut()
+    door.shut(asyncio.CancelledError())
     await asyncio.wait(calls)
     assert through == ["a"]
     assert [each.cancelled() for each in calls] == [False, True, True]
@@ -242,3 +241,14 @@ async def test_what_was_spent_before_is_not_taken_for_what_the_seed_takes(journa
         seeker._observer = look
         await seeker.run()
     assert held[1][0] - held[0][0] == 100_000
+
+
+async def test_a_door_that_is_shut_for_a_cause_says_so_to_all_who_wait() -> None:
+    door, cause = Door(1), ProviderError("out of reach")
+    await door.acquire()
+    waiting = [asyncio.create_task(door.acquire()) for _ in range(3)]
+    await asyncio.sleep(0)
+    door.shut(cause)
+    door.shut(asyncio.CancelledError())
+    door.release()
+    assert await asyncio.gather(*waiting, return_exceptions=True) == [cause] * 3, "the first cause stays"
