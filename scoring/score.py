@@ -98,6 +98,10 @@ def unit_value(value: object) -> float:
 
 def show(value: object, limit: int = 200) -> str:
     """The value as Python writes it, cut in the middle when it is longer than `limit` characters."""
-    text = repr(value)
+    return shorten(repr(value), limit)
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text, cut in the middle when it is longer than `limit` characters."""
     half = limit // 2
     return text if len(text) <= limit else f"{text[:half]} … {text[-half:]}"

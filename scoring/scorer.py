@@ -6,16 +6,20 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from adapters.answer import TracedAnswer
 from adapters.clients.client import ModelClient, Request
 from adapters.example import Example
-from scoring.score import Score
+from scoring.score import Score, shorten
 
 TEMPLATE = "template"
 """The dimension of correctness."""
+LONGEST_PROBLEM = 2_000
+"""Characters that are told of what is wrong with a scorer."""
 
 
 class ScorerError(Exception):
     """A scorer that raised, or gave something that is not a score, or cannot score this example. Names both."""
 
     def __init__(self, scorer: str, example: str, problem: str) -> None:
+        """`problem` may be anything that users' code says: it is kept in a form that a journal can hold, and not without end."""
+        problem = shorten(problem.encode("utf-8", "backslashreplace").decode(), LONGEST_PROBLEM)
         super().__init__(f"scorer {scorer!r}, example {example!r}: {problem}")
         self.scorer, self.example, self.problem = scorer, example, problem
 

@@ -2,6 +2,7 @@
 
 import inspect
 import traceback
+from asyncio import CancelledError, current_task
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,14 +17,31 @@ _OURS = str(Path(__file__).parent)
 @contextmanager
 def users_code(blame: Callable[[str], Exception], file: str | None = None) -> Iterator[None]:
     """Around a call of users' code: what it raises is raised again as `blame(text)`, where the text holds the error and its
-    line, in `file` if it came through there."""
+    line, in `file` if it came through there. An interruption from outside stays one."""
     try:
         yield
-    except (ScorerError, ScorerConfigError, ModelError):
+    except (ScorerError, ScorerConfigError, ModelError, KeyboardInterrupt, GeneratorExit):
         raise
-    except (Exception, SystemExit) as error:  # a script that says sys.exit() must not end the run as if it had succeeded
-        told = (error.msg if isinstance(error, SyntaxError) else str(error)) or "no message"
-        raise blame(f"{type(error).__name__}: {told}{_place(error, file)}") from error
+    except BaseException as error:  # also sys.exit(), which must not end the run as if it had succeeded, and panics of compiled code
+        if isinstance(error, CancelledError) and _is_cancelled():
+            raise
+        raise blame(f"{type(error).__name__}: {_told(error)}{_place(error, file)}") from error
+
+
+def _is_cancelled() -> bool:
+    """Whether the task that this runs in is to end; code that waits for a task of its own, which is cancelled, raises the same error."""
+    try:
+        task = current_task()
+    except RuntimeError:  # no event loop is running
+        return False
+    return task is not None and task.cancelling() > 0
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return (error.msg if isinstance(error, SyntaxError) else str(error)) or "no message"
+    except Exception as second:  # noqa: BLE001  (its message is users' code too)
+        return f"no message, for that raises {type(second).__name__}"
 
 
 def source_file(thing: object) -> str | None:

@@ -22,6 +22,14 @@ def odd(example):
 def raising(example, answer):
     return 1 / (not odd(example))
 
+class Panic(BaseException):
+    pass
+
+def panics(example, answer):
+    if odd(example):
+        raise Panic("half \\ud83d of it")
+    return 0.5
+
 def not_a_number(example, answer):
     return math.nan if odd(example) else 0.5
 
@@ -46,6 +54,7 @@ def declared(example, answer):
 """
 TOLD = {
     "raising": r"it raised ZeroDivisionError: division by zero \(own\.py, line 9\)",
+    "panics": r"it raised Panic: half \\ud83d of it \(own\.py, line 16\)",
     "not_a_number": r"it returned nan: nan is not in 0\.\.1",
     "seven": r"it returned 7: 7 is not in 0\.\.1",
     "nothing": r"it returned None: None is not a number",

@@ -1,5 +1,6 @@
 """Plain functions as scorers: what they may return, and what they are told when it is something else."""
 
+import asyncio
 import math
 import re
 from collections.abc import Awaitable, Callable
@@ -12,7 +13,8 @@ from adapters.answer import TracedAnswer
 from adapters.example import Example
 from scoring.functions import FunctionScorer, as_scorer, scorer
 from scoring.score import Score
-from scoring.scorer import ScorerConfigError, ScorerError
+from scoring.scorer import LONGEST_PROBLEM, ScorerConfigError, ScorerError
+from scoring.user_code import users_code
 
 EXAMPLE = Example("e1", {"q": "?"}, "yes")
 ANSWER = TracedAnswer("yes")
@@ -85,6 +87,63 @@ async def test_a_function_that_raises_is_told_with_its_line() -> None:
     told = f"scorer 'broken', example 'e1': it raised ZeroDivisionError: division by zero (test_functions.py, line {line})"
     with pytest.raises(ScorerError, match=re.escape(told)):
         await FunctionScorer(broken).score(EXAMPLE, ANSWER)
+
+
+class Panic(BaseException):
+    """As compiled libraries raise it."""
+
+
+class Speechless(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Panic("index out of range"), "it raised Panic: index out of range (test_functions.py"),
+        (SystemExit(0), "it raised SystemExit: 0 (test_functions.py"),
+        (asyncio.CancelledError("mine"), "it raised CancelledError: mine (test_functions.py"),
+        (BaseExceptionGroup("all", [KeyboardInterrupt()]), "it raised BaseExceptionGroup: all (1 sub-exception) (test_functions.py"),
+        (Speechless(), "it raised Speechless: no message, for that raises RuntimeError (test_functions.py"),
+        (ValueError("half \ud83d of it"), r"it raised ValueError: half \ud83d of it (test_functions.py"),
+    ],
+)
+async def test_whatever_a_function_raises_is_its_failure(error: BaseException, told: str) -> None:
+    def broken(example: Example, answer: TracedAnswer) -> float:
+        raise error
+
+    with pytest.raises(ScorerError, match=re.escape(told)) as caught:
+        await FunctionScorer(broken).score(EXAMPLE, ANSWER)
+    caught.value.problem.encode()  # a journal can hold it
+
+
+async def test_an_endless_message_is_cut_the_same_way_every_time() -> None:
+    def broken(example: Example, answer: TracedAnswer) -> float:
+        raise ValueError("x" * 5_000_000)
+
+    with pytest.raises(ScorerError, match=r"it raised ValueError: xx.* … x+ \(test_functions.py, line \d+\)$") as caught:
+        await FunctionScorer(broken).score(EXAMPLE, ANSWER)
+    problem = caught.value.problem
+    assert LONGEST_PROBLEM <= len(problem) < LONGEST_PROBLEM + 10
+    assert ScorerError("broken", "e1", problem).problem == problem
+
+
+async def test_a_scoring_that_is_cancelled_is_no_failure_of_the_function() -> None:
+    async def slow(example: Example, answer: TracedAnswer) -> float:
+        await asyncio.sleep(60)
+        return 1.0
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.01):
+            await FunctionScorer(slow).score(EXAMPLE, ANSWER)
+
+
+def test_an_interruption_is_no_failure_of_the_function() -> None:
+    with pytest.raises(KeyboardInterrupt), users_code(ValueError):
+        raise KeyboardInterrupt
+    with pytest.raises(ValueError, match="CancelledError"), users_code(ValueError):  # without a loop
+        raise asyncio.CancelledError
 
 
 async def test_a_line_in_a_library_is_told_as_the_line_that_called_it() -> None:
