@@ -164,9 +164,8 @@ def _proposers(config: Config, clients: Clients, guards: Guards, data: SearchDat
     if reflection is not None:
         if set(config.seed) <= {DEMONSTRATIONS}:
             raise PlacedError("proposers.reflection", "the seed has no component but demonstrations; give it a text to rewrite")
-        proposers.append(
-            Reflection(clients.make(reflection, "proposers.reflection.model"), guards, reflection.minibatch, config.scoring.reveal_expected)
-        )
+        client = clients.make(reflection, "proposers.reflection.model")
+        proposers.append(Reflection(client, guards, reflection.minibatch, config.scoring.reveal_expected, config.objectives))
     if demos is not None:
         if not config.scoring.reveal_expected:
             raise PlacedError(

@@ -4,14 +4,12 @@ What a field means is said in its description, which is also what editors show t
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential|bearer|(ad|session|access|auth)[-_]?token", re.IGNORECASE)
-
-
 CONSTRAINT = r"^(<=|>=) ?(0(\.\d+)?|1(\.0+)?|\.\d+)$"
 
 
@@ -173,6 +171,15 @@ class ObjectivesConfig(Block):
     best: Literal["mean", "worst_model", "per_model"] = "mean"
     """Which candidate is the best: the one with the highest weighted mean over all objectives; the one whose worst model has the highest
     mean; or one for each model, each with that model's highest mean."""
+
+    def oriented(self, values: Mapping[str, float]) -> dict[str, float]:
+        """One score's values, 0..1: those that are objectives, turned so that higher is better."""
+        chosen = values if self.dimensions is None else self.dimensions
+        return {name: 1 - value if self.lower_is_better(name) else value for name, value in values.items() if name in chosen}
+
+    def lower_is_better(self, dimension: str) -> bool:
+        """In the units of its scorer."""
+        return self.dimensions is not None and dimension in self.dimensions and self.dimensions[dimension].direction == "minimize"
 
     @model_validator(mode="after")
     def some(self) -> "ObjectivesConfig":

@@ -5,6 +5,7 @@ import difflib
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.clients.client import Completion, Message, ModelClient, ModelError, Request
 from optimizer.budget import Claim, Used
+from optimizer.config import ObjectivesConfig
 from optimizer.evaluate import ceiling_claim
 from optimizer.propose.contrast import NAMES, named
 from optimizer.propose.feedback import cut, render
@@ -43,9 +44,10 @@ class Reflection:
     name = "reflection"
     needs_failures = True
 
-    def __init__(self, client: ModelClient, guards: Guards, minibatch: int, reveal_expected: bool) -> None:
+    def __init__(self, client: ModelClient, guards: Guards, minibatch: int, reveal_expected: bool, objectives: ObjectivesConfig) -> None:
         """`reveal_expected`: whether the model may read expected answers."""
-        self._client, self._guards, self.minibatch, self._reveal = client, guards, minibatch, reveal_expected
+        self._client, self._guards, self.minibatch = client, guards, minibatch
+        self._reveal, self._objectives = reveal_expected, objectives
 
     def claim(self, parent: Candidate, priced: bool) -> Claim:
         if not priced:
@@ -94,9 +96,9 @@ class Reflection:
 
     def _prompt(self, task: Task, component: str) -> str:
         text = task.parent.components[component]
-        better = named(task.cells, [other for other in task.others if other.candidate.components[component] != text])
+        better = named(task.cells, [other for other in task.others if other.candidate.components[component] != text], self._objectives)
         cells = {name: other.cells for name, other in better.items()}
-        did = render(task.cells, EXAMPLES_LIMIT, reveal=self._reveal, texts=cells)
+        did = render(task.cells, EXAMPLES_LIMIT, reveal=self._reveal, texts=cells, objectives=self._objectives)
         parts = [self._opening(component, text), f"# How it did\n\n{did}"]
         if better:
             told = (f"## Text {name}\n\n{_changes(text, other.candidate.components[component])}" for name, other in better.items())

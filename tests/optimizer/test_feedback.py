@@ -1,20 +1,31 @@
 """What a reflection model is shown: the worst first, in bounds, whatever is in the cells."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pieces import cell, example
 
+from adapters.example import Example
+from optimizer.config import DimensionConfig, ObjectivesConfig
 from optimizer.evaluate import Cell
+from optimizer.policy import ALL_ALIKE
 from optimizer.propose.contrast import Contrast
 from optimizer.propose.feedback import BETTER, FIELD, MARK, cut
 from optimizer.propose.feedback import render as render_all
 
 
-def render(cells: Sequence[Cell], limit: int, *, reveal: bool = True, texts: Mapping[str, Sequence[Cell]] | None = None) -> str:
-    return render_all(cells, limit, reveal=reveal, texts=texts or {})
+def render(
+    cells: Sequence[Cell],
+    limit: int,
+    *,
+    reveal: bool = True,
+    texts: Mapping[str, Sequence[Cell]] | None = None,
+    objectives: ObjectivesConfig = ALL_ALIKE,
+) -> str:
+    return render_all(cells, limit, reveal=reveal, texts=texts or {}, objectives=objectives)
 
 
 def test_a_cell_is_told_in_full() -> None:
@@ -51,6 +62,24 @@ def test_those_that_lost_most_come_first_and_equals_stay_in_order() -> None:
 def test_the_mean_over_dimensions_says_who_lost_most() -> None:
     text = render([cell(example("a", text="<a>"), {"x": 0.5, "y": 0.4}), cell(example("b", text="<b>"), {"x": 0.0, "y": 0.8})], 5000)
     assert text.index("<b>") < text.index("<a>")
+
+
+def test_objectives_say_who_lost_most_and_what_is_told_of() -> None:
+    wanted = ObjectivesConfig(dimensions={"toxic": DimensionConfig(direction="minimize")})
+    calm, rude = cell(example("a", text="<a>"), {"toxic": 0.0, "other": 0.0}), cell(example("b", text="<b>"), {"toxic": 0.5, "other": 1.0})
+    text = render([calm, rude], 5000, objectives=wanted)
+    assert text.index("<b>") < text.index("<a>")
+    assert "small:toxic 50 of 100 (lower is better)" in text and "other" not in text
+    better = render([rude], 5000, texts={"A": [cell(rude.example, {"toxic": 0.0})]}, objectives=wanted)
+    assert "Text A got this right (toxic 0 of 100 (lower is better))" in better
+    assert "Scores" not in render([cell(example("a"), {"other": 0.0})], 5000, objectives=wanted)
+
+
+def test_an_expected_answer_is_told_where_an_objective_lost() -> None:
+    wanted = ObjectivesConfig(dimensions={"toxic": DimensionConfig(direction="minimize")})
+    here = replace(example("e"), expected="polite")
+    assert "Expected: polite" in render([cell(here, {"toxic": 1.0})], 5000, objectives=wanted)
+    assert "Expected" not in render([cell(here, {"toxic": 0.0})], 5000, objectives=wanted)
 
 
 def test_failed_cells_are_not_shown() -> None:
@@ -170,7 +199,7 @@ def test_a_text_without_end_keeps_the_bound() -> None:
 long_text = st.text(max_size=30) | st.builds(lambda piece, n: piece * n, st.text(min_size=1, max_size=4), st.integers(0, 3000))
 hostile_cells = st.lists(
     st.builds(
-        lambda inputs, text, feedback, values, model: cell(example("e", **inputs), values, text=text, feedback=feedback, model=model),
+        lambda inputs, text, feedback, values, model: cell(Example("e", inputs, "yes"), values, text=text, feedback=feedback, model=model),
         st.dictionaries(long_text, long_text | st.lists(st.integers(), max_size=50) | st.none(), max_size=4),
         long_text,
         long_text,
@@ -204,6 +233,6 @@ def test_a_cell_without_a_score_has_no_section() -> None:
 
     failed = cell(example("e"), None)
     with pytest.raises(ValueError, match="no score to show"):
-        _section(failed, (), True)
+        _section(failed, (), True, ALL_ALIKE)
     with pytest.raises(ValueError, match="no score to show"):
-        _better(Contrast("Text A", failed), True)
+        _better(Contrast("Text A", failed), True, ALL_ALIKE)

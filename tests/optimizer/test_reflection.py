@@ -18,6 +18,7 @@ from optimizer.budget import Claim
 from optimizer.desk import Desk
 from optimizer.evaluate import Cell
 from optimizer.journal import Journal
+from optimizer.policy import ALL_ALIKE
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Attempt, Other, Proposal, Task
 from optimizer.propose.reflection import AROUND_LIMIT, ATTEMPTS, Reflection
@@ -42,7 +43,7 @@ async def propose(journal: Journal, model: Model, parent: Candidate | None = Non
         "problem": lambda child: guards.problem(parent, child, known),
         "desk": Desk(journal),
     }
-    return await Reflection(model, guards, 10, True).propose(task(parent, **{**settings, **parts}))  # type: ignore[arg-type]
+    return await Reflection(model, guards, 10, True, ALL_ALIKE).propose(task(parent, **{**settings, **parts}))  # type: ignore[arg-type]
 
 
 def sent(request: Request) -> list[tuple[str, str]]:
@@ -95,7 +96,7 @@ async def test_expected_answers_are_withheld_where_they_have_to_be(journal: Jour
     shown = [cell(here, 0.0, feedback="expected never", discreet="wrong"), cell(here, 1.0, model="big", text="never", correct=True)]
     model = Model(lambda _: GOOD)
     now = task(parent, cells=shown, others=others, desk=Desk(journal))
-    await Reflection(model, GUARDS, 10, False).propose(now)
+    await Reflection(model, GUARDS, 10, False, ALL_ALIKE).propose(now)
     text = sent(model.asked[0])[0][1]
     assert "never" not in text.partition("# How it did")[2]
     assert "Feedback: wrong" in text and "Text A got this right (template 100 of 100)." in text and "+Say what is so." in text
@@ -242,7 +243,7 @@ async def test_every_component_has_its_turn_but_demonstrations(journal: Journal)
 
 def bounded(parent: Candidate, now: Task, model: Model, guards: Guards) -> Proposal:
     """Proposes, and holds what was used against what was claimed."""
-    work = Reflection(model, guards, 10, True)
+    work = Reflection(model, guards, 10, True, ALL_ALIKE)
     claim = work.claim(parent, True)
     proposal = asyncio.run(work.propose(now))
     used = sum(proposal.used.calls.values(), Usage())
@@ -321,14 +322,14 @@ def test_without_a_price_to_keep_the_client_is_not_asked() -> None:
         def ceiling(self, request: Request) -> Usage:
             raise AssertionError("asking for a price may load a large library")
 
-    assert Reflection(Unasked(), GUARDS, 10, True).claim(candidate(), False) == Claim(calls=2)
+    assert Reflection(Unasked(), GUARDS, 10, True, ALL_ALIKE).claim(candidate(), False) == Claim(calls=2)
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b", DEMONSTRATIONS]), st.text(max_size=60), min_size=1), st.integers(1, 300))
 def test_the_largest_child_is_as_long_as_any_that_passes(texts: dict[str, str], max_bytes: int) -> None:
     guards = Guards(lambda text: placeholders(text, NAMES), max_bytes, ())
     parent = Candidate(texts)
-    largest = Reflection(Model(), guards, 10, True).largest(parent)
+    largest = Reflection(Model(), guards, 10, True, ALL_ALIKE).largest(parent)
     for name, text in largest.components.items():
         if name == DEMONSTRATIONS:
             assert text == parent.components[name]
@@ -338,7 +339,7 @@ def test_the_largest_child_is_as_long_as_any_that_passes(texts: dict[str, str], 
 
 
 def test_what_it_tells_of_itself() -> None:
-    work = Reflection(Model(), GUARDS, 7, True)
+    work = Reflection(Model(), GUARDS, 7, True, ALL_ALIKE)
     assert (work.name, work.minibatch, work.needs_failures) == ("reflection", 7, True)
     priced = work.claim(candidate(), True)
     assert priced.rollouts == 0 and priced.usd == pytest.approx(priced.tokens * USD_PER_TOKEN)
