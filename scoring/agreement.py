@@ -1,11 +1,14 @@
 """Self-agreement: how far a judge says the same of the same answer when it is asked several times."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 RUBRIC = "rubric"
+OF_RUBRIC = re.compile(rf"{RUBRIC}( \d+)?")
+"""Under what a rubric's details stand among those of several scorers, see scoring.score.merge."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,10 @@ def self_agreement(details: Iterable[Mapping[str, Any]]) -> dict[str, Agreement]
 
 def _votes(details: Mapping[str, Any]) -> Iterator[tuple[str, Sequence[object]]]:
     """Trait and votes. Other scorers' details may look like anything."""
-    rubric = details.get(RUBRIC, details)  # a score of several scorers has their details under their names
-    traits = rubric.get("traits") if isinstance(rubric, Mapping) else None
-    for name, told in traits.items() if isinstance(traits, Mapping) else ():
-        votes = told.get("votes") if isinstance(told, Mapping) else None
-        if isinstance(votes, list | tuple):
-            yield name, votes
+    named = [part for name, part in details.items() if OF_RUBRIC.fullmatch(name)]  # a score of several scorers has them under their names
+    for rubric in named or [details]:
+        traits = rubric.get("traits") if isinstance(rubric, Mapping) else None
+        for name, told in traits.items() if isinstance(traits, Mapping) else ():
+            votes = told.get("votes") if isinstance(told, Mapping) else None
+            if isinstance(votes, list | tuple):
+                yield name, votes

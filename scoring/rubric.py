@@ -20,12 +20,13 @@ from scoring.judge import PROMPT_VERSION, Judge
 from scoring.pattern import SECONDS
 from scoring.score import Score, show
 from scoring.scorer import ScorerConfigError, ScorerError
-from scoring.settings import check_count, check_flag
+from scoring.settings import check_flag
 from scoring.traits import Classes, Grade, Judged, Reading, Trait, TraitError, YesNo, check_type
 from scoring.user_code import source_version
 
-LEAST_BYTES = 200
-"""The smallest sensible `max_bytes`."""
+LEAST_BYTES, MOST_BYTES = 200, 1_000_000
+"""What `max_bytes` may be."""
+MOST_VOTES = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,7 +157,8 @@ class Rubric:
         self.dimensions = _dimensions(self._traits)
         self._judged = [trait for trait in self._traits if isinstance(trait, Judged)]
         check_flag(RUBRIC, "show_expected", show_expected)
-        check_count(RUBRIC, "votes", votes)
+        if type(votes) is not int or not 1 <= votes <= MOST_VOTES:
+            raise ScorerConfigError(f"rubric: votes is {show(votes)}; it has to be a whole number, 1 to {MOST_VOTES}")
         _check_judge(self._judged, judge, votes, max_bytes)
         self._has_seen = show_expected or any(isinstance(trait, Items) for trait in self._traits)
         self._judge = None if judge is None else Judge(judge, self._judged, votes, show_expected, max_bytes)
@@ -263,8 +265,8 @@ def _check_judge(judged: Sequence[Judged], judge: ModelClient | None, votes: int
         raise ScorerConfigError(f"rubric: the trait {judged[0].name!r} is told by a judge; give judge: {{model: provider/model}}")
     if judge is not None and not judged:
         raise ScorerConfigError("rubric: no trait is told by the judge; leave it out")
-    if type(max_bytes) is not int or max_bytes < LEAST_BYTES:
-        raise ScorerConfigError(f"rubric: max_bytes is {show(max_bytes)}; it has to be a whole number of {LEAST_BYTES} or more")
+    if type(max_bytes) is not int or not LEAST_BYTES <= max_bytes <= MOST_BYTES:
+        raise ScorerConfigError(f"rubric: max_bytes is {show(max_bytes)}; it has to be a whole number, {LEAST_BYTES} to {MOST_BYTES}")
     if judge is not None and votes > 1 and judge.identity.get("temperature") == 0:
         raise ScorerConfigError("rubric: several votes at temperature 0 are one vote, paid several times; give the judge a temperature")
 

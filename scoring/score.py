@@ -1,7 +1,8 @@
 """Score: what one scorer says of one traced answer."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from numbers import Real
 from typing import Any
 
@@ -51,7 +52,8 @@ class Score:
 
 def merge(parts: Sequence[tuple[str, Score]]) -> Score:
     """One score out of several named ones with dimensions of their own: correct where all are that say anything, with the
-    failure kind and the outcome of the first that has one. Feedback and details are labelled where there are several parts."""
+    failure kind and the outcome of the first that has one. Feedback and details are labelled where there are several parts, details
+    of one name with numbers: `rubric`, `rubric 2`."""
 
     def told(feedback: Iterable[str]) -> str:
         named = zip((name for name, _ in parts), feedback, strict=True)
@@ -60,7 +62,10 @@ def merge(parts: Sequence[tuple[str, Score]]) -> Score:
     scores = [score for _, score in parts]
     said = [score.correct for score in scores if score.correct is not None]
     several = len(parts) > 1
-    details: dict[str, Any] = {name: score.details for name, score in parts if score.details}
+    details: dict[str, Any] = {}
+    for name, score in parts:
+        if score.details:
+            details[unused(name, details)] = score.details
     return Score(
         {dimension: value for score in scores for dimension, value in score.values.items()},
         all(said) if said else None,
@@ -70,6 +75,11 @@ def merge(parts: Sequence[tuple[str, Score]]) -> Score:
         details if several else next(iter(details.values()), {}),
         None if all(score.discreet is None for score in scores) else told(discreet(score) for score in scores),
     )
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """The name, with a number where it is taken: `rubric 2`."""
+    return next(each for number in count(1) if (each := name if number == 1 else f"{name} {number}") not in taken)
 
 
 def discreet(score: Score) -> str:

@@ -68,9 +68,12 @@ async def _scored(scorer: Scorer, example: Example, answer: TracedAnswer) -> Sco
     def blame(problem: str) -> ScorerError:
         return ScorerError(scorer.name, example.id, problem)
 
-    with users_code(lambda text: blame(f"it raised {text}"), source_file(scorer)):
-        # Its own copies: what it changes in them must reach neither the next scorer nor the next prompt.
-        score = await scorer.score(*deepcopy((example, answer)))
+    try:
+        with users_code(lambda text: blame(f"it raised {text}"), source_file(scorer)):
+            # Its own copies: what it changes in them must reach neither the next scorer nor the next prompt.
+            score = await scorer.score(*deepcopy((example, answer)))
+    except ScorerConfigError as error:  # found this late it is a failure like all others
+        raise blame(str(error)) from error
     if not isinstance(score, Score):
         raise blame(f"`score` gave {show(score)}; it has to give a Score")
     for dimension in score.values:

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from typing import Any, ClassVar
 
 from adapters.digest import Json
@@ -14,6 +13,8 @@ from scoring.scorer import TEMPLATE
 
 WIDEST = 100
 """Steps of a grade's scale."""
+FARTHEST = 1_000_000_000
+"""How far from 0 a scale's numbers may lie."""
 
 
 class TraitError(ValueError):
@@ -114,6 +115,8 @@ class Grade(Judged):
         super().__post_init__()
         check_type(self, "min", int, "a whole number")
         check_type(self, "max", int, "a whole number")
+        if max(abs(self.min), abs(self.max)) > FARTHEST:
+            raise TraitError(f"its scale is {show(self.min)} to {show(self.max)}; both have to lie within {FARTHEST} of 0")
         if not 1 <= self.max - self.min <= WIDEST:
             raise TraitError(f"its scale is {self.min} to {self.max}; max has to be 1 to {WIDEST} more than min")
 
@@ -178,8 +181,8 @@ def _check_classes(classes: object) -> None:
         raise TraitError("classes: one is given twice")
     if isinstance(classes, Mapping):
         numbers = [*classes.values()]
-        if not all(type(number) in (int, float) and isfinite(number) for number in numbers) or min(numbers) == max(numbers):
-            raise TraitError(f"classes: {show(numbers)} have to be numbers, not all of them the same")
+        if not all(type(number) in (int, float) and abs(number) <= FARTHEST for number in numbers) or min(numbers) == max(numbers):
+            raise TraitError(f"classes: {show(numbers)} have to be numbers within {FARTHEST} of 0, not all of them the same")
 
 
 def check_type(trait: Trait, name: str, kind: type, what: str) -> None:

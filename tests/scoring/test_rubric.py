@@ -283,6 +283,13 @@ async def test_self_agreement_over_a_run() -> None:
     assert agreement([1, 1, 1]) == 1 and agreement([1]) is None and self_agreement([{}]) == {}
 
 
+async def test_two_rubrics_of_one_run_keep_their_votes() -> None:
+    suite = Suite([Rubric([KIND], ScriptedJudge({"kind": True}), votes=2), Rubric([CLEAR], ScriptedJudge({"clear": 2}), votes=2)])
+    score = await suite.score(EXAMPLE, ANSWER)
+    assert list(score.details) == ["rubric", "rubric 2"]
+    assert self_agreement([score.details]) == {"kind": Agreement(1.0, 1), "clear": Agreement(1.0, 1)}
+
+
 async def test_feedback_is_of_what_is_below_the_best_and_the_worst_comes_first() -> None:
     score = await scored([KIND, CLEAR, TONE], {"kind": True, "clear": 4, "tone": "rude"})
     assert score.feedback.splitlines() == [

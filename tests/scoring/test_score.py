@@ -78,6 +78,9 @@ def test_merging() -> None:
     three = Score({"c": 0.5}, None, "wrong", "other")
     merged = merge([("one", one), ("two", two), ("three", three)])
     assert merged == Score({"a": 1.0, "b": 0.0, "c": 0.5}, False, "refusal", "out", "one: fine\ntwo: bad", {"one": {"k": 1}})
+    assert merge([("x", Score({d: 1.0}, details={"of": d})) for d in "abc"]).details == {
+        name: {"of": d} for name, d in (("x", "a"), ("x 2", "b"), ("x 3", "c"))
+    }
     assert merge([("one", one)]) == one
     assert merge([("three", three)]).correct is None
     assert merge([("one", one), ("three", three)]).correct is True

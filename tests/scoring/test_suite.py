@@ -104,6 +104,7 @@ def test_suites_that_cannot_be(scorers: list[Scorer], told: str) -> None:
         ([Custom(RuntimeError(), ("tone",))], "it raised RuntimeError: no message"),
         ([Custom(SystemExit(0), ("tone",))], r"it raised SystemExit: 0 \(test_suite.py, line \d+\)"),
         ([Custom(ScorerError("custom", "e1", "no key"), ("tone",))], "^scorer 'custom', example 'e1': no key$"),
+        ([Custom(ScorerConfigError("no setting"), ("tone",))], "^scorer 'custom', example 'e1': no setting$"),
         ([Custom({"tone": 1.0}, ("tone",))], "`score` gave {'tone': 1.0}; it has to give a Score"),
     ],
 )
