@@ -194,8 +194,10 @@ def _check_objectives(config: Config, given: Sequence[str] | None) -> None:
             raise no_dimension(name, given)
 
 
-def no_dimension(name: str, given: Sequence[str]) -> PlacedError:
-    return PlacedError(f"objectives.dimensions.{name}", f"no scorer gives the dimension {name!r}{nearest(name, given)}")
+def no_dimension(name: str, given: Sequence[str], hint: str = "") -> PlacedError:
+    told = f"no scorer gives the dimension {name!r}{nearest(name, given)}"
+    stop = "" if not hint else " " if told.endswith("?") else ". "
+    return PlacedError(f"objectives.dimensions.{name}", f"{told}{stop}{hint}")
 
 
 def _missing_keys(config: Config) -> list[str]:

@@ -78,12 +78,15 @@ def _spelled(plan: "Plan") -> list[str]:
 def _tried(trial: "Trial") -> str:
     from optimizer.report.words import points
 
-    def spelled(values: Mapping[str, float]) -> str:
+    def spelled(values: Mapping[str, float] | None) -> str:
+        if values is None:
+            return "no score"
         return ", ".join(f"{dimension} {points(value)}" for dimension, value in values.items()) or "nothing"
 
     right = "" if trial.expected is None else f"{spelled(trial.expected)} for the expected answer, "
     unsteady = "" if trial.repeatable else "; it does not say the same twice"
+    failed = f"; it failed, and such cells have no score: {trial.problem}" if trial.problem else ""
     return (
         f"scorer {trial.scorer} on example {trial.example}: {right}{spelled(trial.empty)} for an empty one, "
-        f"in {1000 * trial.seconds:.1f} ms{unsteady}"
+        f"in {1000 * trial.seconds:.1f} ms{unsteady}{failed}"
     )

@@ -157,10 +157,10 @@ def broken(example, answer):
 """
 
 
-def with_scorers(folder: Path, *names: str) -> Path:
+def with_scorers(folder: Path, *names: str, **more: str) -> Path:
     config = project(folder, {"rollouts": 300})
     (folder / "mine.py").write_text(SCORERS)
-    scoring = {"scorers": [{"python": f"mine.py:{name}"} for name in names]}
+    scoring = {"scorers": [{"python": f"mine.py:{name}"} for name in names], **more}
     config.write_text(yaml.safe_dump({**yaml.safe_load(config.read_text()), "scoring": scoring}))
     return config
 
@@ -179,6 +179,16 @@ def test_check_finds_a_scorer_that_cannot_score_silence(tmp_path: Path, command:
     checked = command("check", with_scorers(tmp_path, "broken"))
     assert checked.code == 2
     assert "scorer 'broken', example " in checked.err and "ZeroDivisionError" in checked.err and "mine.py, line 13" in checked.err
+
+
+def test_a_scorer_may_fail_where_the_run_goes_on(tmp_path: Path, command: Command) -> None:
+    config = with_scorers(tmp_path, "broken", on_error="fail_cell")
+    checked = command("check", config)
+    assert checked.code == 0 and "no score for an empty one" in checked.out and "ZeroDivisionError" in checked.out
+    assert command("check", config, "--set", "objectives.dimensions={broken: {}}").code == 0, "the expected answer has a score"
+    unknown = command("check", config, "--set", "objectives.dimensions={brooken: {}}")
+    assert unknown.code == 2 and "did you mean 'broken'? What a scorer gives for some answers only has to be declared" in unknown.err
+    assert ". What a scorer gives" in command("check", config, "--set", "objectives.dimensions={other: {}}").err
 
 
 def test_check_warns_of_a_key_that_is_not_there(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
