@@ -56,13 +56,25 @@ def _section(cell: Cell, better: Sequence[Contrast], reveal: bool, objectives: O
         raise ValueError(f"the cell {cell.key} has no score to show")
     inputs = "\n".join(f"{name}: {cut(spell(value), FIELD)}" for name, value in cell.example.inputs.items())
     said = cut(cell.answer.text, FIELD) or "(nothing)"
-    if cell.score.correct and not reveal:
+    if not reveal and (_right(cell.score, objectives) or _expected(cell.answer.text, cell.example.expected)):
         said = "(the right answer, which is not shown)"
     parts = [f"What was asked:\n{inputs}", f"What came back:\n{said}"]
     parts += [f"Scores: {scores}"] if (scores := _scores(cell.score, objectives, f"{cell.model}:")) else []
     parts += _why(cell, cell.score, reveal, objectives)
     parts += [_better(contrast, reveal, objectives) for contrast in better]
     return CONTROL.sub("\N{REPLACEMENT CHARACTER}", GAP.join(parts))
+
+
+def _right(score: Score, objectives: ObjectivesConfig) -> bool:
+    """What nobody calls right or wrong counts as right where nothing could be better."""
+    values = objectives.oriented(score.values).values()
+    return score.correct if score.correct is not None else len(values) > 0 and all(value == 1 for value in values)
+
+
+def _expected(text: str, expected: object) -> bool:
+    """Whether the text is the expected answer, or one of several, word for word."""
+    several = expected if isinstance(expected, list | tuple) else ()
+    return expected is not None and text.strip() in [spell(each).strip() for each in (expected, *several)]
 
 
 def _why(cell: Cell, score: Score, reveal: bool, objectives: ObjectivesConfig) -> list[str]:
@@ -78,8 +90,7 @@ def _better(contrast: Contrast, reveal: bool, objectives: ObjectivesConfig) -> s
     score, answer = contrast.cell.score, contrast.cell.answer
     if score is None or answer is None:
         raise ValueError(f"the cell {contrast.cell.key} has no score to show")
-    right = score.correct if score.correct is not None else all(value == 1 for value in objectives.oriented(score.values).values())
-    told = f"{contrast.who} {'got this right' if right else 'did better here'} ({_scores(score, objectives)})"
+    told = f"{contrast.who} {'got this right' if _right(score, objectives) else 'did better here'} ({_scores(score, objectives)})"
     return f"{told}. Its answer:\n{cut(answer.text, BETTER) or '(nothing)'}" if reveal else f"{told}."
 
 

@@ -163,6 +163,25 @@ def test_a_withheld_answer_is_nowhere(expected: object, rival: str, feedback: st
     assert SECRET in told
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "shown"),
+    [
+        (SECRET, {"codes": 1.0}, False),
+        (f"{{{SECRET}}}", {"codes": 1.0}, False),
+        (f" {SECRET}\n", {"codes": 1.0, "length": 0.5}, False),
+        (f"{SECRET} or so", {"codes": 0.5}, True),
+        (f"{SECRET} or so", {}, True),
+    ],
+    ids=["right", "right in other words", "right and long", "partly right", "not measured"],
+)
+def test_a_right_answer_is_withheld_also_where_no_scorer_calls_it_so(text: str, values: dict[str, float], shown: bool) -> None:
+    """A function that is not called `template` says nothing of right and wrong."""
+    for expected in (SECRET, [SECRET, "other"]):
+        told = render([cell(example("e", expected), values, text=text, correct=None)], 5000, reveal=False)
+        assert (SECRET in told) is shown
+    assert "(nothing)" in render([cell(example("e", None), 0.0, text="")], 5000, reveal=False)
+
+
 # --- who did better ---------------------------------------------------------------------------------------------------
 
 
