@@ -17,10 +17,10 @@ from scoring.code_files import load_attribute
 from scoring.functions import FunctionScorer
 from scoring.items import Items
 from scoring.judge import PROMPT_VERSION, Judge
-from scoring.pattern import SECONDS
 from scoring.score import Score, show
 from scoring.scorer import ScorerConfigError, ScorerError
 from scoring.settings import check_flag
+from scoring.timed import PatternError, TimedPattern
 from scoring.traits import Classes, Grade, Judged, Reading, Trait, TraitError, YesNo, check_type
 from scoring.user_code import source_version
 
@@ -47,20 +47,18 @@ class Pattern(Trait):
         _ = self._compiled
 
     @cached_property
-    def _compiled(self) -> Any:
-        import regex  # noqa: PLC0415  (only where it is used)
-
+    def _compiled(self) -> TimedPattern:
         try:
-            return regex.compile(self.pattern)
-        except regex.error as error:
-            raise TraitError(f"pattern: {self.pattern!r} is no regular expression: {error}") from None
+            return TimedPattern(self.pattern)
+        except PatternError as error:
+            raise TraitError(str(error)) from None
 
     def reading(self, answer: TracedAnswer) -> Reading:
-        """Raises TraitError for a pattern that takes too long: how fast the machine is never changes a value."""
+        """Raises TraitError for a pattern that takes too long."""
         try:
-            found = self._compiled.search(answer.text, timeout=SECONDS) is not None
-        except TimeoutError:
-            raise TraitError(f"the trait {self.name!r}: the pattern takes longer than {SECONDS:g} s; see the scorer regex") from None
+            found = self._compiled.found(answer.text)
+        except PatternError as error:
+            raise TraitError(f"the trait {self.name!r}: {error}") from None
         said = f"{self.pattern!r} is {'' if found else 'not '}found"
         return Reading({self.name: float(found is not self.invert)}, said, self.description)
 
@@ -174,7 +172,7 @@ class Rubric:
 
     @cached_property
     def version(self) -> str:
-        return source_version(Rubric, Judge, Asking, YesNo, Items, settings=self._settings)
+        return source_version(Rubric, Judge, Asking, YesNo, Items, TimedPattern, settings=self._settings)
 
     def requests(self, example: Example) -> list[tuple[ModelClient, Request]]:
         """None where the example lacks what a trait needs: then `score` raises before it asks."""

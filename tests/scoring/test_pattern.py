@@ -7,7 +7,7 @@ import pytest
 
 from adapters.answer import TracedAnswer
 from adapters.example import Example
-from scoring import pattern
+from scoring import timed
 from scoring.loading import load_scorer
 from scoring.pattern import Regex
 from scoring.scorer import ScorerConfigError, ScorerError
@@ -58,7 +58,7 @@ async def test_another_dimension_says_nothing_about_correctness() -> None:
 
 @pytest.mark.parametrize("written", [r"(x+x+)+y", r"(?:x+x+)+(?P<answer>[yz])"])
 async def test_a_pattern_without_end_is_stopped_and_gives_no_score(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern, "SECONDS", 0.05)
+    monkeypatch.setattr(timed, "SECONDS", 0.05)
     with pytest.raises(ScorerError, match=r"scorer 'regex', example 'e1': the pattern .* takes longer than 0.05 s on an answer of 6000"):
         await Regex(written).score(Example("e1", {}, "z"), TracedAnswer("x," * 1000 + "x" * 4000))
 

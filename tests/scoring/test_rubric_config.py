@@ -62,7 +62,7 @@ def function(name: str) -> dict[str, Any]:
         ([{**CLEAR, "min": 10**400, "max": 10**400 + 2}], "its scale is 1000.* … 0+ to 1000.*; both have to lie within 1000000000 of 0"),
         ([{**TONE, "classes": {"a": 1, "b": 1}}], "not all of them the same"),
         ([{"name": "a", "kind": "literal", "description": "A."}], "a literal trait needs classes"),
-        ([{"name": "a", "kind": "regex", "pattern": "("}], r"pattern: '\(' is no regular expression"),
+        ([{"name": "a", "kind": "regex", "pattern": "("}], r"the pattern '\(' cannot be read: missing \)"),
         ([{"name": "a", "kind": "regex", "pattern": 3}], "pattern is 3"),
         ([{"name": "a", "kind": "regex", "pattern": "a", "invert": 1}], "invert is 1"),
         ([{"name": "a", "kind": "regex", "pattern": "a", "invert": True, "higher_is_better": False}], "take each other back"),
