@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential|bearer|(ad|session|access|auth)[-_]?token", re.IGNORECASE)
+LEAST_WEIGHT = 1e-6
 CONSTRAINT = r"^(<=|>=) ?(0(\.\d+)?|1(\.0+)?|\.\d+)$"
 
 
@@ -143,6 +144,14 @@ class DimensionConfig(Block):
     """The mean that it has to have with every model, for example `>= 0.95`, or `<= 0.05` where lower is better. Only a candidate that
     meets all constraints is the best, as long as there is one."""
 
+    @field_validator("weight")
+    @classmethod
+    def not_next_to_nothing(cls, weight: float) -> float:
+        # Products of weights are added up, and what is next to nothing is rounded to nothing there.
+        if 0 < weight < LEAST_WEIGHT:
+            raise ValueError(f"must be 0, or at least {LEAST_WEIGHT:g}, not {weight:g}")
+        return weight
+
     @property
     def required(self) -> float | None:
         """The constraint as the least that 0..1, higher is better, has to reach."""
@@ -166,7 +175,7 @@ class ObjectivesConfig(Block):
 
     dimensions: Annotated[dict[str, DimensionConfig], Field(min_length=1)] | None = None
     """Dimension → how it counts; those not named here are no objectives. Absent: all that the scorers give."""
-    models: dict[str, Annotated[float, Field(gt=0, le=1000)]] = Field(default_factory=dict)
+    models: dict[str, Annotated[float, Field(ge=LEAST_WEIGHT, le=1000)]] = Field(default_factory=dict)
     """Model id → how much it counts in means over the models; those not named count 1."""
     best: Literal["mean", "worst_model", "per_model"] = "mean"
     """Which candidate is the best: the one with the highest weighted mean over all objectives; the one whose worst model has the highest

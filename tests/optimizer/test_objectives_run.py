@@ -117,6 +117,8 @@ def test_each_model_gets_its_own_best_where_that_is_the_policy(
         ({"models": {"d": 2}}, "objectives.models.d: no model has the id 'd'"),
         ({"dimensions": {"codes": {"constraint": "<= 1"}}}, "a constraint begins with >="),
         ({"dimensions": {"codes": {"weight": 0}}}, "every dimension has weight 0"),
+        ({"dimensions": {"codes": {"weight": 1e-200}}}, "objectives.dimensions.codes.weight: must be 0, or at least 1e-06, not 1e-200"),
+        ({"models": {"a": 1e-200}}, "objectives.models.a: must be at least 1e-06, not 1e-200"),
         ({"dimensions": {}}, "needs at least 1"),
         ({"best": "median"}, "mean"),
     ],
