@@ -11,8 +11,9 @@ from adapters.answer import TracedAnswer
 from adapters.example import Example
 from adapters.plain import parse_json, plain
 from adapters.schema import SchemaError, schema_validator
-from scoring import expected
+from scoring import expected, parsing
 from scoring.expected import judged, on
+from scoring.parsing import fenced
 from scoring.score import Score, show
 from scoring.scorer import TEMPLATE, ScorerConfigError, ScorerError
 from scoring.settings import check_name
@@ -43,14 +44,14 @@ class JsonSchema:
     @cached_property
     def version(self) -> str:
         settings = {"schema": self.schema, "dimension": self.dimension}
-        return source_version(type(self), expected, plain_module, schema_module, settings=settings)
+        return source_version(type(self), expected, parsing, plain_module, schema_module, settings=settings)
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
         """Raises ScorerError for a schema that refers to itself without end."""
         from jsonschema.exceptions import best_match  # noqa: PLC0415  (only where it is used)
 
         try:
-            value = plain(answer.parsed) if answer.parsed is not None else parse_json(_unfenced(answer.text))
+            value = plain(answer.parsed) if answer.parsed is not None else parse_json(fenced(answer.text, alone=True) or answer.text)
         except ValueError as error:
             return on(self.dimension, judged(answer, "parse_failure", f"JSON ({error})", answer.text, secret=False))
         try:
@@ -68,12 +69,3 @@ class JsonSchema:
             return schema_validator(self.schema)
         except SchemaError as error:
             raise ScorerConfigError(f"{self.name}: {error}") from None
-
-
-def _unfenced(text: str) -> str:
-    """The text, or what stands in the fenced block that all of it is, without the name of its language."""
-    parts = text.strip().split("```")
-    if len(parts) != 3 or parts[0] or parts[2]:
-        return text
-    head, _, rest = parts[1].partition("\n")
-    return rest if head.strip().isalnum() else parts[1]

@@ -26,7 +26,7 @@ def read_object(answer: TracedAnswer, *, anywhere: bool = False) -> Mapping[str,
         except NotPlainError as error:
             raise UnreadableError(str(error)) from None
     why = ""
-    for text in (answer.text, _fenced(answer.text)):
+    for text in (answer.text, fenced(answer.text)):
         try:
             return _object(parse_json(text))
         except NotPlainError as error:
@@ -40,19 +40,20 @@ def read_object(answer: TracedAnswer, *, anywhere: bool = False) -> Mapping[str,
     raise UnreadableError(why or "it is no JSON")
 
 
+def fenced(text: str, *, alone: bool = False) -> str:
+    """What stands in the one fenced block, without the name of its language; nothing where there is none, or several, or with `alone`
+    where it is not all of the text."""
+    parts = text.strip().split("```")
+    if len(parts) != 3 or (alone and (parts[0] or parts[2])):
+        return ""
+    head, _, rest = parts[1].partition("\n")
+    return rest if head.strip().isalnum() else parts[1]
+
+
 def _object(value: object) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise UnreadableError(f"it is {show(value)}, and not an object")
     return value
-
-
-def _fenced(text: str) -> str:
-    """What stands in the one fenced block, without the name of its language; nothing where there is none, or several."""
-    parts = text.split("```")
-    if len(parts) != 3:
-        return ""
-    head, _, rest = parts[1].partition("\n")
-    return rest if head.strip().isalnum() else parts[1]
 
 
 def _only(text: str) -> Mapping[str, Any]:

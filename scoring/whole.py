@@ -18,11 +18,6 @@ def one_dash(text: str) -> str:
     return text.translate(_DASHES)
 
 
-def holds(text: str, label: str) -> bool:
-    """Whether the label, which is not empty, stands in the text with its numbers whole. One good place is enough."""
-    return any(True for _ in places(text, label))
-
-
 def places(text: str, label: str, start: int = 0) -> Iterator[int]:
     """Where, from `start` on, the label begins with its numbers whole."""
     place = text.find(label, start)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from scoring.numbers import number, numbers
 from scoring.text import fold, plain_number
-from scoring.whole import holds, one_dash
+from scoring.whole import one_dash, places
 
 
 def read(text: str) -> str:
@@ -84,7 +84,7 @@ def test_a_text_that_is_a_number(text: str, value: str | None) -> None:
 def test_what_is_found_as_text_is_found_as_a_number(text: str, label: float) -> None:
     """Two ways, one answer: a label in plain digits stands in a text just where a number of its value does."""
     written, folded = plain_number(label), read(text)
-    if holds(folded, written):
+    if list(places(folded, written)):
         assert Decimal(written) in [found.value for found in numbers(folded)]
 
 
@@ -93,4 +93,4 @@ def test_what_is_found_as_a_number_is_found_as_text(text: str) -> None:
     folded = read(text)
     for found in numbers(folded):
         written = folded[found.start : found.end]
-        assert holds(folded, written.removeprefix("$"))
+        assert list(places(folded, written.removeprefix("$")))
