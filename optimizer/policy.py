@@ -79,9 +79,9 @@ class Objectives:
         return Objectives([model], self.dimensions, self.config)
 
     def meets(self, levels: Array) -> NDArray[np.bool_]:
-        """Which rows (candidates × objectives) meet every constraint. An unknown level meets none."""
-        short: NDArray[np.bool_] = np.any(self.required - np.nan_to_num(levels, nan=0.0) > ROUNDING, axis=1)
-        return ~short
+        """Which rows (candidates × objectives) meet every constraint. An unknown level counts as the worst."""
+        met: NDArray[np.bool_] = ~np.any(self._lacking(levels) > 0, axis=1)
+        return met
 
     def frontier(self, levels: Array, epsilon: float = 0.0) -> NDArray[np.bool_]:
         """Which rows are on the frontier, see `optimizer.frontier.frontier`."""
@@ -100,14 +100,14 @@ class Objectives:
         return min((each for each in by_model if not math.isnan(each)), default=math.nan)
 
     def shortfall(self, levels: Array) -> float:
-        """How far the levels are from meeting every constraint, added up; 0 where they do. An unknown level meets none."""
-        missing = self.required - np.nan_to_num(levels, nan=0.0)
-        return float(missing[missing > ROUNDING].sum())
+        """How far the levels are from meeting every constraint, added up; 0 where they do. An unknown level counts as the worst."""
+        return float(self._lacking(levels).sum())
 
     def met(self, levels: Array) -> dict[str, bool]:
         """Objective → whether its level meets its constraint, for those that have both."""
-        pairs = zip(self.names, levels.tolist(), self.required.tolist(), strict=True)
-        return {name: level >= required - ROUNDING for name, level, required in pairs if not math.isnan(level + required)}
+        met = (self._lacking(levels) == 0).tolist()
+        known = (~np.isnan(levels + self.required)).tolist()
+        return {name: each for name, each, both in zip(self.names, met, known, strict=True) if both}
 
     def merit(self, levels: Array, weights: Array | None = None) -> float:
         """What the search climbs: worth less shortfall, so that a constraint that is not met pulls as hard as all objectives together."""
@@ -118,6 +118,11 @@ class Objectives:
         Mechanics and Engineering 186)."""
         worth = self.worth(levels)
         return -self.shortfall(levels), -math.inf if math.isnan(worth) else worth
+
+    def _lacking(self, levels: Array) -> Array:
+        """How far each level is below what it has to reach; 0 where it is not, and where any will do."""
+        lacking = self.required - np.nan_to_num(levels, nan=0.0)
+        return np.where(lacking > ROUNDING, lacking, 0.0)
 
     @cached_property
     def _aims(self) -> list[DimensionConfig]:

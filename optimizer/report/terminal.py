@@ -76,19 +76,17 @@ def _account(result: Mapping[str, Any], out: Path) -> list[str]:
     spent, failed = result["spent"], result["failed_cells"]
     tokens = f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out"
     work = [count(spent["rollouts"], "rollout"), f"{count(spent['calls'], 'call')} (and {spent['cached']:,} from memory)", tokens]
-    lines = [
+    kinds = ", ".join(f"{n:,} {kind}" for kind, n in failed.items())
+    return [
         f"stopped by: {result['stopped_by']}",
+        *_own_best(result),
+        *(_constraint(name, told) for name, told in result["constraints"].items()),
         f"spent: {', '.join([*work, money(spent['usd']), duration(spent['seconds'])])}",
+        *agreement_line(result),
+        *([f"failed cells: {kinds}; they count for nobody"] if failed else []),
         f"frontier: {count(len(result['frontier']), 'candidate')}; see: python -m optimizer front {shlex.quote(str(out))}",
         f"files: {out / 'result.json'}, {out / 'best'}",
     ]
-    lines[1:1] = [_constraint(name, told) for name, told in result["constraints"].items()]
-    lines[1:1] = _own_best(result)
-    lines[-2:-2] = agreement_line(result)
-    if failed:
-        kinds = ", ".join(f"{n:,} {kind}" for kind, n in failed.items())
-        lines.insert(-2, f"failed cells: {kinds}; they count for nobody")
-    return lines
 
 
 def _constraint(name: str, told: Mapping[str, Any]) -> str:

@@ -132,6 +132,23 @@ def test_constraints_and_models_with_a_better_candidate_of_their_own_are_told() 
     assert "not known by the best" in unknown
 
 
+def test_the_lines_below_the_table_stand_in_one_order() -> None:
+    told = {"constraint": ">= 0.9", "seed": False, "best": True}
+    text = shown(
+        result(
+            constraints={"small:template": told},
+            best_per_model={"small": {"id": "cccc", "components": {}, "val": 0.7, "val_of_best": 0.65}},
+            judge_agreement={"polite": {"share": 0.8, "answers": 5}},
+            failed_cells={"timeout": 2},
+        ),
+        width=200,
+        terminal=False,
+    )
+    starts = ["stopped by", "small does best", "constraint", "spent", "votes of the judge", "failed cells", "frontier", "files"]
+    lines = text.splitlines()[-len(starts) :]
+    assert all(line.startswith(start) for line, start in zip(lines, starts, strict=True)), lines
+
+
 def test_the_seed_wins_only_where_it_is_chosen_for_every_model() -> None:
     seed = result()["seed"]
     for other, expected in (("aaaa", True), ("cccc", False)):
