@@ -140,9 +140,9 @@ def write_best(out: Path, components: Mapping[str, str], own: Mapping[str, Mappi
 
 
 def _file_name(name: str) -> str:
-    """A component or a model may have any name; what could lead out of the folder, or is no part of a file's name somewhere, is spelled
-    `%2F`."""
-    return re.sub(r'^\.|[\x00-\x1f"%*/:<>?\\|]', lambda match: f"%{ord(match[0]):02X}", name)
+    """A component or a model may have any name; what could lead out of the folder, is no part of a file's name somewhere, or would give a
+    model's folder the name of a component's file, is spelled `%2F`."""
+    return re.sub(r'^\.|\.(?=(?i:txt)$)|[\x00-\x1f"%*/:<>?\\|]', lambda match: f"%{ord(match[0]):02X}", name)
 
 
 def _write(path: Path, text: str) -> None:

@@ -306,6 +306,16 @@ def test_models_may_have_a_best_of_their_own(tmp_path: Path) -> None:
     assert [path.read_text() for path in sorted((tmp_path / BEST).rglob("*.txt"))] == ["all", "two"]
 
 
+def test_a_model_may_be_called_like_a_components_file(tmp_path: Path) -> None:
+    write_best(tmp_path, {"a": "all", "a.txt": "odd"}, {"a.txt": {"a": "one"}, "a.txt.txt": {"a": "two"}})
+    assert {str(path.relative_to(tmp_path / BEST)): path.read_text() for path in (tmp_path / BEST).rglob("*.txt") if path.is_file()} == {
+        "a.txt": "all",
+        "a%2Etxt.txt": "odd",
+        "a%2Etxt/a.txt": "one",
+        "a.txt%2Etxt/a.txt": "two",
+    }
+
+
 def test_odd_names_stay_readable(tmp_path: Path) -> None:
     write_best(tmp_path, {"a/b": "1", "a%2Fb": "2", "tool: search": "3"}, {})
     assert sorted(path.name for path in (tmp_path / BEST).iterdir()) == ["a%252Fb.txt", "a%2Fb.txt", "tool%3A search.txt"]
