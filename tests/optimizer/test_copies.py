@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pieces import example
 
 from adapters.example import Example
-from optimizer.propose.copies import COPIED, SEVERAL, SHORTEST, Copies, answers, words
+from optimizer.propose.copies import COPIED, FEW, SEVERAL, SHORTEST, Copies, answers, words
 
 PLACES = ["Oslo", "Lima", "Kyiv", "Bern", "Rome", "Doha"]
 
@@ -101,6 +101,13 @@ def test_labels_are_never_a_copy(labels: list[str], data: st.DataObject) -> None
     train = [example(f"e{n}", labels[n % len(labels)], q="?") for n in range(2 * len(labels))] + [example("rare", data.draw(label), q="?")]
     shown = data.draw(st.permutations(train))
     assert found(train, "One of: " + ", ".join(str(each.expected) for each in shown)) == []
+
+
+@pytest.mark.parametrize(("times", "copied"), [(FEW, True), (FEW + 1, False)])
+def test_what_comes_again_is_a_label_also_among_answers_that_do_not(times: int, copied: bool) -> None:
+    text = "nobody was at home when the driver came by again"
+    train = [example(f"e{n}", text, q="?") for n in range(times)] + [example(f"o{n}", f"answer number {n}", q="?") for n in range(8)]
+    assert bool(found(train, f"Say {text} to all")) is copied
 
 
 def test_a_long_label_is_a_label() -> None:

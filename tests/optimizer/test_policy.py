@@ -53,7 +53,8 @@ def test_the_worst_model_decides_where_the_policy_says_so() -> None:
     assert objectives.worth(levels(0.9, 0.7, 0.2, 0.4)) == pytest.approx(0.3)
     assert objectives.worth(levels(0.9, 0.7, NAN, NAN)) == pytest.approx(0.8)
     assert math.isnan(objectives.worth(levels(NAN, NAN, NAN, NAN)))
-    assert wanted().worth(levels(0.9, 0.7, 0.2, 0.4)) == pytest.approx(0.55)
+    for policy in ("mean", "per_model"):
+        assert wanted(best=policy).worth(levels(0.9, 0.7, 0.2, 0.4)) == pytest.approx(0.55)
 
 
 def test_a_constraint_comes_before_the_worth() -> None:
@@ -66,6 +67,13 @@ def test_a_constraint_comes_before_the_worth() -> None:
         "small:right": ">= 0.6", "small:toxic": "<= 0.05", "large:right": ">= 0.6", "large:toxic": "<= 0.05",
     }  # fmt: skip
     assert objectives.merit(better) == pytest.approx(objectives.worth(better) - 0.05)
+
+
+def test_rounding_breaks_no_constraint() -> None:
+    objectives = wanted(dimensions={"right": {"constraint": ">= 0.3"}})
+    one = Objectives(["small"], ["right"], objectives.config)
+    assert one.meets(levels(0.3 - 1e-12)[None]).all() and one.shortfall(levels(0.3 - 1e-12)) == 0
+    assert not one.meets(levels(0.3 - 1e-6)[None]).any()
 
 
 def test_an_unknown_level_meets_no_constraint() -> None:

@@ -152,11 +152,11 @@ BAD = [
 
 @pytest.mark.parametrize("reply", BAD)
 async def test_an_unreadable_reply_is_asked_for_once_more(reply: str) -> None:
-    judge = ScriptedJudge(reply, {"kind": True})
-    assert (await Rubric([KIND], judge).score(EXAMPLE, TracedAnswer("Ann."))).values == {"kind": 1.0}
-    first, second = judge.asked
-    assert second.messages[:2] == first.messages and second.seed == first.seed
-    assert second.messages[2].content in (reply or "(nothing)", cut(reply, MOST_REPLY_BYTES))
+    judge = ScriptedJudge({"kind": True}, reply, {"kind": True})
+    assert (await Rubric([KIND], judge, votes=2).score(EXAMPLE, TracedAnswer("Ann."))).values == {"kind": 1.0}
+    _, first, second = judge.asked
+    assert second.messages[:2] == first.messages and second.seed == first.seed == 1
+    assert second.messages[2].content == (cut(reply, MOST_REPLY_BYTES) if reply else "(nothing)")
     assert second.messages[3].content.startswith("That cannot be read: ")
 
 
