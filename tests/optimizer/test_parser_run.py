@@ -1,18 +1,16 @@
 """Runs whose answers a parser model reads, through LiteLLM and HTTP: its calls are the run's calls, paid once and never again."""
 
 import asyncio
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sittings import check_a_scorers_model, rows, sit
 from standin import Behaviour, Standin, write_project
 
 from optimizer.build import prepare
 from optimizer.configfile import load_config
 from optimizer.errors import PlacedError, ProviderError
-from optimizer.run import replay, run
 from optimizer.trial import try_scorers
 
 SIZES = {"train": 8, "val": 6, "test": 6}
@@ -25,31 +23,11 @@ def project(folder: Path, standin: Standin, budget: dict[str, float], **parser: 
     return write_project(folder / "project", standin.api_base, budget=budget, sizes=SIZES, scoring=scoring, adapter=ADAPTER)
 
 
-def sit(config: Path, out: Path, *overrides: str) -> dict[str, Any]:
-    loaded = load_config(config, overrides)
-    return asyncio.run(run(prepare(loaded.config, loaded.folder), out, lambda _: None))
-
-
-def rows(out: Path, query: str) -> list[Any]:
-    with closing(sqlite3.connect(out / "journal.sqlite")) as db:
-        return db.execute(query).fetchall()
-
-
 def test_a_parsers_calls_are_journaled_counted_and_never_made_again(tmp_path: Path, standin: Standin) -> None:
     config, out = project(tmp_path, standin, {"rollouts": 60}), tmp_path / "run"
     result = sit(config, out)
     assert result["failed_cells"] == {} and result["overall"]["seed"] > 0
-    ((calls, usd),) = rows(out, "SELECT count(*), min(usd) FROM calls WHERE role = 'judge' AND model = 'openai/parcel-parser'")
-    assert calls == standin.stats()["calls"]["parcel-parser"] > 0 and usd > 0
-    assert result["spent"]["calls"] == sum(standin.stats()["calls"].values())
-    ((everything,),) = rows(out, "SELECT sum(usd) FROM calls")
-    assert result["spent"]["usd"] == pytest.approx(everything)
-    standin.reset()
-    again = sit(config, out)
-    assert {**again, "spent": None} == {**result, "spent": None} and again["spent"]["usd"] == result["spent"]["usd"]
-    loaded = load_config(config, ())
-    assert asyncio.run(replay(prepare(loaded.config, loaded.folder), out)) == []
-    assert standin.stats()["calls"] == {}
+    check_a_scorers_model(config, out, result, standin, "parcel-parser")
 
 
 @pytest.mark.parametrize("calls", [4, 25])
