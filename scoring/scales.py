@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, TypeVar
 
 from scoring.objective import ObjectiveError
@@ -95,10 +96,19 @@ def _karenina(trait: object, kind: str) -> _Scale:
     how = _get(trait, "kind")
     if how == "literal":
         classes = _get(trait, "classes") or ()
-        return _Scale(name, 0, len(classes) - 1 if classes else _get(trait, "max_score"), direction)
+        if not isinstance(classes, Mapping | list | tuple):
+            raise ObjectiveError(f"the trait {name!r}: classes is {show(classes)}; it has to be a mapping or a list")
+        return _Scale(name, 0, len(classes) - 1 if classes else _end(trait, "max_score"), direction)
     if how == "score":
-        return _Scale(name, _get(trait, "min_score"), _get(trait, "max_score"), direction)
+        return _Scale(name, _end(trait, "min_score"), _end(trait, "max_score"), direction)
     return _Scale(name, higher_is_better=direction)
+
+
+def _end(trait: object, side: str) -> float | None:
+    value: float | None = _get(trait, side)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value)):
+        raise ObjectiveError(f"the trait {_get(trait, 'name')!r}: {side} is {show(value)}; it has to be a number")
+    return value
 
 
 def _get(thing: Any, name: str) -> Any:

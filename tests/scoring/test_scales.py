@@ -96,3 +96,18 @@ def test_traits_that_cannot_be() -> None:
         with pytest.raises(ObjectiveError, match=r"the regex trait .* has no name, or a higher_is_better"):
             trait_directionalities({"regex_traits": [trait]})
     assert trait_max_scores({"llm_traits": []}) == {}
+
+
+@pytest.mark.parametrize(
+    ("trait", "told"),
+    [
+        ({"kind": "score", "max_score": float("nan")}, "the trait 'a': max_score is nan; it has to be a number"),
+        ({"kind": "score", "max_score": "5"}, "the trait 'a': max_score is '5'"),
+        ({"kind": "score", "max_score": True}, "the trait 'a': max_score is True"),
+        ({"kind": "literal", "max_score": [1]}, r"the trait 'a': max_score is \[1\]"),
+        ({"kind": "literal", "classes": 3}, "the trait 'a': classes is 3; it has to be a mapping or a list"),
+    ],
+)
+def test_scales_that_are_none(trait: dict[str, Any], told: str) -> None:
+    with pytest.raises(ObjectiveError, match=told):
+        trait_max_scores({"llm_traits": [{"name": "a", **trait}]})
