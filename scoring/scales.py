@@ -105,10 +105,10 @@ def _karenina(trait: object, kind: str) -> _Scale:
 
 
 def _end(trait: object, side: str) -> float | None:
-    value: float | None = _get(trait, side)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value)):
-        raise ObjectiveError(f"the trait {_get(trait, 'name')!r}: {side} is {show(value)}; it has to be a number")
-    return value
+    value: object = _get(trait, side)
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)):
+        return value
+    raise ObjectiveError(f"the trait {_get(trait, 'name')!r}: {side} is {show(value)}; it has to be a number")
 
 
 def _get(thing: Any, name: str) -> Any:
