@@ -141,7 +141,7 @@ class _Draft:
                 self.overridden[path] = origin
             inner = inner[key]
         last = _key(inner, parts[-1], path, origin)
-        inner[last] = read_yaml(value, origin).data
+        inner[last] = _value(value, origin)
         self.overridden[(*path, last)] = origin
 
     def lines(self, error: ValidationError) -> list[str]:
@@ -161,6 +161,11 @@ class _Draft:
                 return 0, self.overridden[path[:end]]
         line = self.source.line(path)
         return (line, f"{self.name}:{line}") if line else (0, self.name)
+
+
+def _value(text: str, origin: str) -> Any:
+    """What the YAML says. A constraint such as `>= 0.9` is taken as it is: to YAML it would be the beginning of a folded text."""
+    return text.strip() if text.lstrip().startswith(">=") else read_yaml(text, origin).data
 
 
 def _key(inner: Any, part: str, path: KeyPath, origin: str) -> str | int:

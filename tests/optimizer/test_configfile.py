@@ -210,6 +210,8 @@ def test_merged_keys_are_read_and_placed(tmp_path: Path) -> None:
         ("data.split={train: 0.5, val: 0.5}", ("data", "split", "train"), 0.5),
         ("proposers.demos=", ("proposers", "demos"), None),
         ("seed.instructions='a = b'", ("seed", "instructions"), "a = b"),
+        ("objectives.dimensions.a.constraint=>= 0.9", ("objectives", "dimensions", "a", "constraint"), ">= 0.9"),
+        ('objectives.dimensions.a.constraint=">= 0.9"', ("objectives", "dimensions", "a", "constraint"), ">= 0.9"),
     ],
 )
 def test_an_override_changes_one_value(tmp_path: Path, override: str, path: tuple[str | int, ...], value: object) -> None:
