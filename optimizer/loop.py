@@ -253,7 +253,7 @@ class Search:
         parent = job.parent.candidate
         new = await self._evaluator.fill(parent, job.missing, job.index)
         cells = [*job.known_cells, *new]
-        if job.proposer.needs_failures and not any(_lost(cell) for cell in cells):
+        if job.proposer.needs_failures and not any(_lost(cell, self._wanted) for cell in cells):
             return replace(job, cells=new, proposal=Proposal(None, "the minibatch holds no failure to learn from"))
 
         def line(client: ModelClient) -> Line:
@@ -353,5 +353,5 @@ def check_failures(table: Table, most: float) -> None:
         )
 
 
-def _lost(cell: Cell) -> bool:
-    return cell.score is not None and any(value < 1 for value in cell.score.values.values())
+def _lost(cell: Cell, wanted: ObjectivesConfig) -> bool:
+    return cell.score is not None and any(value < 1 for value in wanted.oriented(cell.score.values).values())

@@ -49,7 +49,7 @@ class Objectives:
 
     @cached_property
     def lower_is_better(self) -> NDArray[np.bool_]:
-        return np.array([aim.direction == "minimize" for aim in self._aims] * len(self.models), dtype=bool)
+        return np.array([self.config.lower_is_better(name) for name in self.dimensions] * len(self.models), dtype=bool)
 
     @cached_property
     def constraints(self) -> dict[str, str]:

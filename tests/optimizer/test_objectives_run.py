@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 from commands import commander
+from sittings import rows
 from standin import Standin, write_project
 
 SMALL = {"train": 20, "val": 12, "test": 16}
@@ -23,6 +24,10 @@ def codes(example, answer):
     given = _codes(answer)
     wrong = [name for name, code in example.expected.items() if given.get(name) != code]
     return not wrong, "; ".join(example.metadata["hints"][name] for name in wrong)
+
+def missed(example, answer):
+    """1 where not every code is right."""
+    return _codes(answer) != example.expected
 
 def guesses(example, answer):
     """The share of codes that are made up; the fewer the better."""
@@ -86,6 +91,19 @@ def test_a_dimension_that_is_to_be_small_is_made_small(
     assert front.keys() == {each["id"] for each in result["frontier"]}
     assert front[result["best"]["id"]]["best"]
     assert command("replay", tmp_path / "run").code == 0
+
+
+def test_what_is_as_large_as_can_be_and_should_be_small_is_a_failure_to_learn_from(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, standin: Standin
+) -> None:
+    content = yaml.safe_load(project.read_text())
+    wanted = {"scoring": {"scorers": [{"python": "aims.py:missed"}]}, "objectives": {"dimensions": {"missed": {"direction": "minimize"}}}}
+    project.write_text(yaml.safe_dump({**content, **wanted, "models": content["models"][:1], "budget": {"rollouts": 300}}))
+    result = ran(project, tmp_path / "run", capsys, monkeypatch)
+    assert result["objectives"]["a:missed"]["seed"] == 1.0
+    assert sum(n for name, n in standin.stats()["calls"].items() if name.endswith("reflect")) > 0
+    asked = rows(tmp_path / "run", "SELECT request FROM calls WHERE role = 'reflection' ORDER BY at LIMIT 1")
+    assert "a:missed 100 of 100 (lower is better)" in asked[0][0]
 
 
 def test_each_model_gets_its_own_best_where_that_is_the_policy(
