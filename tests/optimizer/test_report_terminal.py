@@ -130,6 +130,7 @@ def test_constraints_and_models_with_a_better_candidate_of_their_own_are_told() 
     )
     unknown = shown(result(constraints={"small:template": {**told, "best": None}}))
     assert "not known by the best" in unknown
+    assert "does not meet" not in headline(result(constraints={"a:b": {**told, "best": None}}))
 
 
 def test_the_lines_below_the_table_stand_in_one_order() -> None:
