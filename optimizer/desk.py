@@ -32,8 +32,8 @@ class Desk:
         *,
         replay: bool = False,
     ) -> None:
-        """`used` is told of every answer that is handed out: its call's key and usage. `halt`: of the error that a model is out of reach, so
-        that no call is sent after it. `replay`: answer from the journal alone."""
+        """`used` is told of every answer that is handed out: its call's key and usage. `halt`: of the error that a model is out of reach,
+        so that no call is sent after it. `replay`: answer from the journal alone."""
         self._journal, self._used, self._halt, self._replay = journal, used, halt, replay
         self._under_way: dict[str, asyncio.Task[Completion | ModelError]] = {}
         self._source: dict[str, str] = {}
