@@ -14,19 +14,20 @@ from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.clients.client import Constraint, JsonSchema, Labels, ModelClient, Request
 from adapters.clients.retry import OnRetry
 from adapters.dataset import Row, data_hash, input_names, load_dataset
-from adapters.demonstrations import demonstration_of
 from adapters.formats import DatasetError
 from adapters.nearest import nearest
 from adapters.prompt import PromptAdapter
 from adapters.split import SealedTest, SearchData, Shares, split_dataset
 from optimizer.clients import Clients
 from optimizer.complaints import complaints
+from optimizer.compose import Composer
 from optimizer.config import Config, DataConfig, Endpoint, LabelsConfig, PromptAdapterConfig
 from optimizer.configfile import dotted
 from optimizer.errors import PlacedError
 from optimizer.evaluate import TaskModel
 from optimizer.judging import ScorerModel
-from optimizer.propose.demos import Demos
+from optimizer.pool import Composing
+from optimizer.propose.demos import offers, unshown
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Proposer
 from optimizer.propose.reflection import Reflection
@@ -55,6 +56,7 @@ class Prepared:
     suite: Suite
     guards: Guards
     proposers: Sequence[Proposer]
+    composing: Composing
     clients: Clients
     warnings: Sequence[str]
 
@@ -84,7 +86,7 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Pr
         "val examples": data_hash(splits.search.val),
         "scorers": suite.version,
     }
-    proposers = _proposers(config, clients, guards, splits.search)
+    proposers = _proposers(config, clients, guards)
     if config.budget.usd is not None:
         _check_prices(clients)
     return Prepared(
@@ -99,6 +101,7 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Pr
         suite=suite,
         guards=guards,
         proposers=proposers,
+        composing=_composing(config, guards, seed, splits.search),
         clients=clients,
         warnings=warnings,
     )
@@ -158,29 +161,33 @@ def _adapter(config: PromptAdapterConfig, rows: Sequence[Row]) -> PromptAdapter:
     )
 
 
-def _proposers(config: Config, clients: Clients, guards: Guards, data: SearchData) -> list[Proposer]:
+def _proposers(config: Config, clients: Clients, guards: Guards) -> list[Proposer]:
     proposers: list[Proposer] = []
-    reflection, demos = config.proposers.reflection, config.proposers.demos
+    reflection = config.proposers.reflection
     if reflection is not None:
         if set(config.seed) <= {DEMONSTRATIONS}:
             raise PlacedError("proposers.reflection", "the seed has no component but demonstrations; give it a text to rewrite")
         client = clients.make(reflection, "proposers.reflection.model")
         proposers.append(Reflection(client, guards, reflection.minibatch, config.scoring.reveal_expected, config.objectives))
-    if demos is not None:
-        if not config.scoring.reveal_expected:
-            raise PlacedError(
-                "proposers.demos",
-                "demonstrations put expected answers into prompts, which scoring.reveal_expected: false forbids; leave demos out",
-            )
-        if not any(demonstration_of(example) for example in data.train):
-            raise PlacedError("proposers.demos", "no train example has an expected answer to show; add some, or leave demos out")
-        if demos.minibatch >= len(data.train):
-            raise PlacedError(
-                "proposers.demos.minibatch",
-                f"a minibatch of {demos.minibatch} leaves none of the {len(data.train)} train examples to show; lower it, or add examples",
-            )
-        proposers.append(Demos(data.train, demos.max, demos.minibatch))
     return proposers
+
+
+def _composing(config: Config, guards: Guards, seed: Candidate, data: SearchData) -> Composing:
+    def problem(first: Candidate, made: Candidate) -> str | None:
+        return guards.problem(first, made, frozenset())
+
+    demos = config.proposers.demos
+    if demos is None:
+        return Composing((), Composer(guards.placeholders, 0), problem)
+    if not config.scoring.reveal_expected:
+        raise PlacedError(
+            "proposers.demos",
+            "demonstrations put expected answers into prompts, which scoring.reveal_expected: false forbids; leave demos out",
+        )
+    if not offers(data.train):
+        raise PlacedError("proposers.demos", "no train example has an expected answer to show; add some, or leave demos out")
+    # What the seed shows is known already, maybe in another form: an example shown twice wastes its room.
+    return Composing(offers(unshown(seed, data.train)), Composer(guards.placeholders, demos.max), problem)
 
 
 def _check_objectives(config: Config, given: Sequence[str] | None) -> None:

@@ -202,18 +202,17 @@ class ReflectionConfig(Endpoint):
 
     temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
     max_tokens: Annotated[int, Field(ge=1)] = 4096
-    minibatch: Annotated[int, Field(ge=1)] = 10
-    """Train examples that a parent and its child are compared on."""
+    minibatch: Annotated[int, Field(ge=1)] = 20
+    """Train examples that it reads at a time."""
     max_bytes: Annotated[int, Field(ge=200)] = 20_000
     """The longest text that a proposal may have for one component, in bytes of UTF-8 (one for an English letter)."""
 
 
 class DemosConfig(Block):
-    """Worked examples from the train split, added, swapped, dropped and reordered; needs no model."""
+    """Worked examples from the train split: which ones, and how many; needs no model."""
 
     max: Annotated[int, Field(ge=1, le=64)] = 4
     """The most demonstrations in a candidate."""
-    minibatch: Annotated[int, Field(ge=1)] = 10
 
 
 class ProposersConfig(Block):

@@ -1,8 +1,9 @@
 """Filling cells: a candidate is run on an example with a model, and its answer is scored."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from itertools import product
+from typing import Any, Literal, NamedTuple
 
 from adapters.adapter import Adapter
 from adapters.answer import TracedAnswer, Usage
@@ -64,6 +65,18 @@ class Cell:
         return CellRow(self.candidate, self.example.id, self.model, self.repeat, split, self.failed, body)
 
 
+class Spot(NamedTuple):
+    """Where a candidate can be run: an example and a model's id."""
+
+    example: Example
+    model: str
+
+
+def everywhere(examples: Iterable[Example], models: Iterable[str]) -> list[Spot]:
+    """Every model on every example: example by example, model by model."""
+    return [Spot(example, model) for example, model in product(examples, models)]
+
+
 class Evaluator:
     """Everything that it calls goes through the desk; it decides nothing and spends only what its caller has claimed."""
 
@@ -81,30 +94,27 @@ class Evaluator:
     ) -> None:
         """`on_error`: what a scorer that fails does: end the run with a ScorerError, or leave its cell failed; `warn` is told of the first
         such cell."""
-        self._adapter, self.models, self._suite, self._desk, self._journal = adapter, models, suite, desk, journal
+        self.models, self._models = [model.id for model in models], {model.id: model for model in models}
+        self._adapter, self._suite, self._desk, self._journal = adapter, suite, desk, journal
         self._random_seed, self._filled, self._on_error = random_seed, filled, on_error
         self._warn: Callable[[str], object] | None = warn
         self._given: tuple[str, ...] | None = None
 
-    async def fill(self, candidate: Candidate, examples: Sequence[Example], job: int, models: Set[str] | None = None) -> list[Cell]:
-        """Every model (of those named) on every example, in that order of nesting: example by example, model by model."""
-        cells = await together(self._cell(candidate, e, m, job) for e in examples for m in self._named(models))
+    async def fill(self, candidate: Candidate, spots: Sequence[Spot], job: int) -> list[Cell]:
+        """The candidate's cells in these spots, in their order."""
+        cells = await together(self._cell(candidate, spot.example, self._models[spot.model], job) for spot in spots)
         return [self._agreed(cell) for cell in cells]
 
-    def claim(self, candidate: Candidate, examples: Sequence[Example], priced: bool, models: Set[str] | None = None) -> Claim:
+    def claim(self, candidate: Candidate, spots: Sequence[Spot], priced: bool) -> Claim:
         """The most that `fill` can use. `priced`: also in tokens and money, which takes rendering every request."""
-        named = self._named(models)
-        total = Claim(rollouts=len(examples) * len(named))
-        for example in examples:
-            asked = [(m.client, r) for m in named for r in self._adapter.requests(candidate, example)]
-            asked += self._suite.requests(example) * len(named)
+        total = Claim(rollouts=len(spots))
+        for example, model in spots:
+            client = self._models[model].client
+            asked = [*((client, r) for r in self._adapter.requests(candidate, example)), *self._suite.requests(example)]
             total += Claim(calls=len(asked))
             if priced:
-                total = sum((ceiling_claim(client, request) for client, request in asked), total)
+                total = sum((ceiling_claim(*each) for each in asked), total)
         return total
-
-    def _named(self, models: Set[str] | None) -> list[TaskModel]:
-        return [model for model in self.models if models is None or model.id in models]
 
     async def _cell(self, candidate: Candidate, example: Example, model: TaskModel, job: int) -> Cell:
         line = Line(self._desk, model.client, job, "task")

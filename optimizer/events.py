@@ -34,13 +34,14 @@ class CellFilled:
     failed: str | None
 
 
-Outcome = Literal["accepted", "rejected", "refused"]
-"""`accepted`: in the pool; `rejected`: not better than its parent on their minibatch; `refused`: never run."""
+Outcome = Literal["run", "proposed", "refused"]
+"""`run`: a candidate met some examples; `proposed`: a new candidate is known, and not run yet; `refused`: there was nothing to do, or what
+was proposed cannot be used."""
 
 
 @dataclass(frozen=True)
 class JobCommitted:
-    """One attempt at a new candidate has ended. `objectives` are the best candidate's means on val."""
+    """A job has ended. `objectives` are the best candidate's levels."""
 
     index: int
     proposer: str

@@ -31,6 +31,9 @@ OPENED = "test opened for "
 REPORT_JOB = 2**31
 """The job of the final report: after every job of the search."""
 
+REPORTED, UNSEALED = "test", "report"
+"""The split that cells of a report are noted under: where there is a test split, and where it is made on val."""
+
 FAILED = "failed:"
 """The beginning of the key under which a failure to score stands beside the scores."""
 SCORER_FAILURES = f"key GLOB '{FAILED}*'"
@@ -63,7 +66,7 @@ CREATE TABLE sittings (id INTEGER PRIMARY KEY, started REAL NOT NULL, seconds RE
 
 @dataclass(frozen=True)
 class CandidateRow:
-    """`born`: the job that made it, 0 for the seed. `outcome`: `seed`, `accepted` (in the pool) or `rejected`."""
+    """`born`: the job that made it, 0 for the seed. `outcome`: `seed`, `proposed` (by a proposer) or `composed` (of known lines)."""
 
     id: str
     components: Mapping[str, str]
@@ -278,7 +281,9 @@ class Journal:
     def write_off_report(self) -> None:
         """Before a run goes on with another budget: what its report took so far stays spent, whatever candidate the next report is on."""
         calls = self._all("SELECT key FROM calls WHERE job = ? AND error IS NULL ORDER BY key", REPORT_JOB)
-        cells = self._all("SELECT candidate, example, model, repeat FROM cells WHERE split = 'test' ORDER BY 1, 2, 3, 4")
+        cells = self._all(
+            f"SELECT candidate, example, model, repeat FROM cells WHERE split IN ('{REPORTED}', '{UNSEALED}') ORDER BY 1, 2, 3, 4"
+        )
         self.decide(REPORT_JOB, WRITTEN_OFF, {"calls": [key for (key,) in calls], "cells": [list(cell) for cell in cells]})
 
     def written_off(self) -> tuple[dict[str, Usage], set[tuple[str, str, str, int]]]:

@@ -7,6 +7,7 @@ from operator import add
 
 from adapters.answer import Usage
 from optimizer.build import Prepared
+from optimizer.schedule import BLOCK, first_cells
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,5 @@ def plan(prepared: Prepared) -> Plan:
         max(cell.output_tokens for cell in cells),
         None if unpriced else max(cell.usd or 0.0 for cell in cells),
     )
-    seed, report = models * examples["val"], 2 * models * examples["test"]
-    batch = models * min(prepared.proposers[0].minibatch, examples["train"])
-    return Plan(examples, limits, seed, report, 2 * (seed + batch) + report, dearest)
+    seed, report = first_cells(prepared.seed, data), 2 * models * examples["test"]
+    return Plan(examples, limits, seed, report, seed + min(BLOCK, seed) + report, dearest)

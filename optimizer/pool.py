@@ -1,52 +1,138 @@
-"""The pool: the candidates that have met all of val, and how they stand there."""
+"""The pool: all candidates that are known, what is believed of them, and who is next."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 
 import numpy as np
 
 from adapters.candidate import Candidate
 from adapters.example import Example
-from optimizer.policy import Objectives
-from optimizer.propose.proposer import Attempt, Other
-from optimizer.select import choose
-from optimizer.table import Table, Values, means
+from optimizer.belief import OWN, Belief
+from optimizer.compose import Composer
+from optimizer.policy import ROUNDING, Array, Objectives
+from optimizer.propose.proposer import Other
+from optimizer.table import Table, means
+from optimizer.units import Unit, assemble, units
+
+HEAT = 0.5
+"""How far draws for exploring spread, relative to the posterior: less than 1 spends more on what looks good."""
+LONGER = 2
+"""Lines that a new text may have more than any that was run."""
+SURE = 2.8
+"""Standard deviations that the best has to be better than the seed by; tests/benchmarks/null_worlds.py measures how often chance gets
+there."""
+SETTLED = 10
+"""Val cells that a candidate needs before it can be the best (all of val, where that is less)."""
 
 
-@dataclass
-class Member:
-    """`attempts`: its children that did not make it."""
+@dataclass(frozen=True)
+class Composing:
+    """What candidates may be composed of beside the lines of known ones. `problem`: what is wrong with a candidate, or None."""
 
-    candidate: Candidate
-    attempts: list[Attempt] = field(default_factory=list)
+    offers: Sequence[Unit]
+    composer: Composer
+    problem: Callable[[Candidate, Candidate], str | None]
 
 
 class Pool:
-    """Members are compared through the seed, in pairs: a member's level is the seed's mean plus its mean difference to the seed over
-    the cells that both have. So a member that failed on the hard examples gains nothing by it. Without failed cells a level is the
-    plain mean."""
+    def __init__(self, seed: Candidate, table: Table, examples: Sequence[Example], val: Sequence[Example], composing: Composing) -> None:
+        self._table, self._val, self._composing = table, val, composing
+        self._belief = Belief(examples)
+        self.members, self._index = [seed], {seed.id: 0}
+        self._belief.meet(seed)
+        for unit in composing.offers:
+            self._belief.offer(unit)
+        self._seen: dict[str, tuple[int, int]] = {}
+        """Member → how many cells it has, and how many of them on val."""
+        self.learn()
 
-    def __init__(self, seed: Candidate, table: Table, val: Sequence[Example]) -> None:
-        self._table, self._val = table, val
-        self.members = [Member(seed)]
+    def __contains__(self, candidate: Candidate) -> bool:
+        return candidate.id in self._index
 
     def add(self, candidate: Candidate) -> None:
-        self.members.append(Member(candidate))
+        if candidate.id not in self._index:
+            self._index[candidate.id] = len(self.members)
+            self.members.append(candidate)
+            self._belief.meet(candidate)
 
-    def level(self, candidate: Candidate) -> Values:
-        """By objective, in 0..1; NaN where the candidate and the seed have no cell in common."""
-        return means(self._values(self.members[0].candidate)) + means(self._difference(candidate))
+    def learn(self) -> None:
+        """Take in what the table holds now."""
+        self._now = self._belief.posterior(self._table.all(), self._table.objectives)
+        self._levels: Array = self._now.levels(self._now.means)
+        for member in self.members:
+            version = self._table.version(member.id)
+            if self._seen.get(member.id, (-1,))[0] != version:
+                self._seen[member.id] = (version, len(self._table.cells(member.id, self._val)))
+
+    # --- who is next ----------------------------------------------------------------------------------------------
+
+    def draw(self, rng: np.random.Generator, done: Set[str]) -> Candidate:
+        """The candidate that is best under a draw from what is believed: a known one or a new one, made of known lines. `done`: ids of
+        those that need not be run any more; they are only drawn where there is no other."""
+        drawn = self._now.draw(rng, HEAT)
+        objectives = self._table.objectives
+        weights = objectives.weights * rng.standard_exponential(len(objectives.names)) if len(objectives.names) > 1 else objectives.weights
+        return self._best_under(drawn, weights, HEAT * rng.standard_normal(), done)
+
+    def favourite(self) -> Candidate:
+        """The candidate that is best under what is believed, drawn from nothing: a known one or a new one."""
+        return self._best_under(self._now.means, self._table.objectives.weights, 0.0, frozenset())
+
+    def parent(self, rng: np.random.Generator, able: Sequence[Candidate]) -> Candidate:
+        """One of those that are able to be one, by a draw."""
+        objectives = self._table.objectives
+        levels = self._now.levels(self._now.draw(rng, HEAT))
+        return max(able, key=lambda each: objectives.merit(levels[self._index[each.id]]))
+
+    def _best_under(self, drawn: Sequence[Array], weights: Array, luck: float, done: Set[str]) -> Candidate:
+        objectives = self._table.objectives
+        levels = self._now.levels(drawn)
+        merits = np.nan_to_num(np.array([objectives.merit(row, weights) for row in levels]), nan=-np.inf)
+        merits[[self._index[each.id] for each in self.members if each.id in done]] = -np.inf
+        known = self.members[int(np.argmax(merits))]
+        lines = self._compose(known, drawn, weights)
+        same = next((each for each in self.members if self._belief.lines(each) == lines), None)
+        if same is not None:
+            return max(known, same, key=lambda each: merits[self._index[each.id]])
+        # Worth what its lines add up to; what it is worth beyond that, nobody knows yet.
+        worth = objectives.merit(self._now.imagined(lines, drawn), weights) + luck * OWN
+        chosen = [self._belief.units[index] for index in lines]
+        made = assemble(self.members[0].components, chosen)
+        # Behind others a text's first line, if it is indented, would belong to the one before: that would be another candidate.
+        whole = set(units(made)) == set(chosen)
+        return made if whole and worth > merits.max() and self._composing.problem(known, made) is None else known
+
+    def _compose(self, start: Candidate, drawn: Sequence[Array], weights: Array) -> tuple[int, ...]:
+        lines = self._now.lines(drawn, weights)
+        return self._composing.composer.climb(self._belief.units, self._belief.lines(start), lines, self._longest())
+
+    def _longest(self) -> dict[str, int]:
+        """Component → how many lines a new text may have: a few more than any that was run. How it would go on beyond, nobody knows."""
+        run = [each for each in self.members if each is self.members[0] or self._seen[each.id][0]]
+        counts = [Counter(unit.component for unit in units(each)) for each in run]
+        return {name: max(count[name] for count in counts) + LONGER for name in self.members[0].components}
+
+    # --- how they stand -------------------------------------------------------------------------------------------
+
+    def level(self, candidate: Candidate) -> Array:
+        """By objective, as it is believed to be over all examples of the search."""
+        level: Array = self._levels[self._index[candidate.id]]
+        return level
 
     def overall(self, candidate: Candidate) -> float:
-        """The weighted mean of its levels; NaN where it has none."""
         return self._table.objectives.overall(self.level(candidate))
 
     def objectives(self, candidate: Candidate) -> dict[str, float]:
-        """Objective → level as its scorer gives it, where there is one."""
+        """Objective → level as its scorer gives it."""
         return self._table.objectives.raw(self.level(candidate))
 
+    def settled(self) -> list[Candidate]:
+        """Those that have met enough of val to be the best; the seed is always among them."""
+        enough = min(SETTLED, len(self._val))
+        return [each for each in self.members if each is self.members[0] or self._met(each) >= enough]
+
     def best(self) -> Candidate:
-        """The first of the members with the highest rank: of equals, the older one."""
         return self._best(self._table.objectives)
 
     def specialists(self) -> dict[str, tuple[Candidate, float, float]]:
@@ -55,8 +141,10 @@ class Pool:
 
     def _specialist(self, model: str) -> tuple[Candidate, float, float]:
         alone, part = self._table.objectives.of(model), self._table.objectives.columns(model)
-        best = self._best(alone, part)
-        return best, alone.worth(self.level(best)[part]), alone.worth(self.level(self.best())[part])
+        shared = self.best()
+        # The shared one first: of equals it is the one, and so it is where nobody is surely better than the seed for this model.
+        best = max((shared, self._best(alone, part)), key=lambda each: alone.rank(self.level(each)[part]))
+        return best, alone.worth(self.level(best)[part]), alone.worth(self.level(shared)[part])
 
     def chosen(self) -> dict[str, Candidate]:
         """Model → the candidate to run it with: the same for all, unless the policy is to choose for each model."""
@@ -65,30 +153,44 @@ class Pool:
             return {model: candidate for model, (candidate, _, _) in self.specialists().items()}
         return dict.fromkeys(objectives.models, self.best())
 
-    def reached(self) -> Values:
+    def reached(self) -> Array:
         """The levels of what is chosen."""
         columns = self._table.objectives.columns
         return np.concatenate([self.level(candidate)[columns(model)] for model, candidate in self.chosen().items()])
 
     def _best(self, objectives: Objectives, part: slice = slice(None)) -> Candidate:
-        return max((member.candidate for member in self.members), key=lambda each: objectives.rank(self.level(each)[part]))
+        """The settled candidate with the highest rank, if it is surely better than the seed; else the seed. One of many that are no better
+        always looks better: what chance alone makes of them has to be beaten, not zero. Meeting constraints that the seed does not is
+        better in any case."""
+        weights = np.zeros(len(self._table.objectives.names))
+        weights[part] = objectives.weights
+        seed = self.members[0]
+        best = max(self.settled(), key=lambda each: objectives.rank(self.level(each)[part]))
+        nearer = objectives.shortfall(self.level(best)[part]) < objectives.shortfall(self.level(seed)[part])
+        return best if nearer or self._now.sureness(self._index[best.id], weights) >= SURE else seed
 
     def frontier(self) -> list[Candidate]:
-        """The members that no other dominates, among those that meet the constraints; among all, where none does."""
-        free = self._table.objectives.frontier(np.array([self.level(member.candidate) for member in self.members]))
-        return [self.members[index].candidate for index in np.flatnonzero(free)]
+        """The settled ones that no other dominates, among those that meet the constraints; among all, where none does."""
+        settled = self.settled()
+        free = self._table.objectives.frontier(np.array([self.level(each) for each in settled]))
+        return [settled[index] for index in np.flatnonzero(free)]
 
-    def parent(self, rng: np.random.Generator) -> Member:
-        differences = [self._difference(member.candidate) for member in self.members]
-        return self.members[choose(self._values(self.members[0].candidate), differences, self._table.objectives, rng)]
+    def perfect(self) -> bool:
+        """Whether some candidate has met all of val, and was right everywhere."""
+        objectives = self._table.objectives
+        everything = len(self._val) * len(objectives.models)
+        whole = [means(self._table.values(each.id, self._val)) for each in self.members if self._met(each) >= everything]
+        return any(objectives.overall(values) >= 1 - ROUNDING and not objectives.shortfall(values) for values in whole)
 
-    def others(self, member: Member, batch: Sequence[Example]) -> list[Other]:
+    def nearest(self, candidate: Candidate) -> Candidate:
+        """The member that shares the most lines with it; of equals, the younger one."""
+        lines = set(units(candidate))
+        return max(reversed(self.members), key=lambda each: len(lines & set(units(each))))
+
+    def others(self, parent: Candidate, batch: Sequence[Example]) -> list[Other]:
         """What the other members are known to have done on the batch; without those that have met none of it."""
-        known = [Other(each.candidate, self._table.cells(each.candidate.id, batch)) for each in self.members if each is not member]
+        known = [Other(each, self._table.cells(each.id, batch)) for each in self.members if each != parent]
         return [other for other in known if other.cells]
 
-    def _values(self, candidate: Candidate) -> Values:
-        return self._table.values(candidate.id, self._val)
-
-    def _difference(self, candidate: Candidate) -> Values:
-        return self._values(candidate) - self._values(self.members[0].candidate)
+    def _met(self, candidate: Candidate) -> int:
+        return self._seen[candidate.id][1]

@@ -100,8 +100,8 @@ def read_result(out: Path) -> dict[str, Any]:
     if not (out / RESULT).is_file():
         raise JournalError(f"{out} has no {RESULT}: the run has not ended. Continue it with: python -m optimizer resume {quote(str(out))}")
     content = read_json(out / RESULT)
-    best, spent = content.get("best"), content.get("spent")
-    if not (isinstance(best, dict) and isinstance(best.get("id"), str) and isinstance(spent, dict)):
+    best, spent, front = content.get("best"), content.get("spent"), content.get("frontier")
+    if not (isinstance(best, dict) and isinstance(best.get("id"), str) and isinstance(spent, dict) and isinstance(front, list)):
         raise JournalError(f"{out / RESULT} is no result of a run. Running the same command again writes it anew, for nothing.")
     return content
 

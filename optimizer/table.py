@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,11 @@ class Table:
         """The known ones, example by example, model by model, in the order of the repeats."""
         places = ((candidate, example.id, model) for example in examples for model in self.objectives.models)
         return [cell for place in places for cell in self._places.get(place, ())]
+
+    @property
+    def known(self) -> Set[tuple[str, str, str]]:
+        """Where all cells are: candidate, example, model."""
+        return self._places.keys()
 
     def knows(self, candidate: str, example: Example) -> bool:
         """Whether the candidate has met the example with every model, however that ended."""

@@ -87,7 +87,7 @@ def _show(listed: "list[Listed]", wins: Counter[str] | None, told_apart: bool) -
     names = list(dict.fromkeys(name for candidate in listed for name in candidate.objectives))
     rows = []
     for each in listed:
-        marks = [each.outcome] * (each.outcome != "accepted") + ["best"] * each.best + ["frontier"] * (told_apart and each.on_frontier)
+        marks = ["seed"] * (each.outcome == "seed") + ["best"] * each.best + ["frontier"] * (told_apart and each.on_frontier)
         scores = [points(each.objectives.get(name)) for name in names]
         won = [] if wins is None else [str(wins[each.id])]
         rows.append([each.id, *scores, *won, ", ".join(marks), each.proposer, str(each.born), " ".join(each.parents)])

@@ -24,7 +24,7 @@ from scoring.score import Score
 
 @dataclass(frozen=True)
 class Listed(CandidateRow):
-    """`reason`: of its outcome; `objectives`: levels on val, none where it was rejected."""
+    """`reason`: what its last job says of it; `objectives`: the levels that it is believed to have, none where it has met too little."""
 
     reason: str
     objectives: Mapping[str, float]
@@ -90,17 +90,23 @@ class RunRecord:
 def read_run(folder: Path) -> RunRecord:
     """Also while the run goes on. Raises JournalError where the directory is none of a run, or of one that has no candidate yet."""
     with closing(Journal.read(folder)) as journal:
-        commits = {body["candidate"]: body for job, _, body in journal.decisions("commit") if job < REPORT_JOB and body["candidate"]}
+        decided = [body for job, _, body in journal.decisions("commit") if job < REPORT_JOB]
+        commits = {body["candidate"]: body for body in decided if body["candidate"]}
         rows = [row for row in journal.candidates() if row.id in commits]  # a run that had left its path may have left others
     if not rows:
         raise JournalError(
             f"{folder} has no candidate yet: its seed was not scored to the end. Continue: python -m optimizer resume {quote(str(folder))}"
         )
     pool = {name: body["objectives"] for name, body in commits.items() if body["objectives"]}
+    result = read_result(folder) if (folder / RESULT).exists() else None
+    if result is not None:  # what was believed at the end, of the others as of their last job
+        pool |= {each["id"]: each["objectives"] for each in result["frontier"]}
     objectives = _objectives(folder, pool)
-    levels = [objectives.levels(pool[name]) for name in pool]
-    frontier = [name for name, free in zip(pool, objectives.frontier(np.array(levels)), strict=True) if free]
-    best = _best(folder) or max(zip(pool, levels, strict=True), key=lambda pair: objectives.rank(pair[1]))[0]
+    if result is None:
+        free = objectives.frontier(np.array([objectives.levels(pool[name]) for name in pool]))
+        frontier, best = [name for name, is_free in zip(pool, free, strict=True) if is_free], decided[-1]["best"]
+    else:
+        frontier, best = [each["id"] for each in result["frontier"]], result["best"]["id"]
     listed = [
         Listed(
             **vars(row),
@@ -125,8 +131,3 @@ def _objectives(folder: Path, pool: Mapping[str, Mapping[str, float]]) -> Object
     config = config_from_manifest(read_manifest(folder)["config"])
     names = dict.fromkeys(name.rpartition(":")[2] for values in pool.values() for name in values)
     return Objectives([model.id for model in config.models], list(config.objectives.dimensions or names), config.objectives)
-
-
-def _best(folder: Path) -> str | None:
-    """The best of the result, where there is one."""
-    return read_result(folder)["best"]["id"] if (folder / RESULT).exists() else None

@@ -42,7 +42,7 @@ class Guards:
         gained = sorted(self.placeholders(new) - self.placeholders(old))
         if gained:
             return f"the placeholder {{{gained[0]}}} is new; use only those that the text had"
-        # A placeholder that stands there once more is a whole input more in every prompt: nothing was claimed for that.
+        # A placeholder that stands there once more is a whole input more in every prompt.
         repeated = [mark for mark in (f"{{{name}}}" for name in sorted(self.placeholders(old))) if new.count(mark) > old.count(mark)]
         if repeated:
             return f"the placeholder {repeated[0]} stands there more often than before; use it as often as the text did"

@@ -16,14 +16,6 @@ NO_USE = Used(0, {}, 0)
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """An earlier child of the same parent that did not make it, and why."""
-
-    candidate: Candidate
-    reason: str
-
-
-@dataclass(frozen=True)
 class Other:
     """Another member of the pool, and its known cells on the minibatch."""
 
@@ -41,7 +33,6 @@ class Task:
     batch: Sequence[Example]
     cells: Sequence[Cell]
     others: Sequence[Other]
-    attempts: Sequence[Attempt]
     problem: Callable[[Candidate], str | None]
     line: Callable[[ModelClient], Line]
     rng: random.Random
@@ -65,20 +56,11 @@ class Proposer(Protocol):
 
     @property
     def minibatch(self) -> int:
-        """How many train examples a child is compared with its parent on."""
-        ...
-
-    @property
-    def needs_failures(self) -> bool:
-        """Whether a minibatch without a failure leaves it nothing to do."""
+        """How many train examples it reads."""
         ...
 
     def claim(self, parent: Candidate, priced: bool) -> Claim:
         """The most that one proposal can use. `priced`: also in tokens and money, which takes asking its model's price."""
-        ...
-
-    def largest(self, parent: Candidate) -> Candidate:
-        """A child as long as any that may be proposed: what a budget in tokens or money has to allow for."""
         ...
 
     async def propose(self, task: Task) -> Proposal:

@@ -10,13 +10,13 @@ from optimizer.evaluate import ceiling_claim
 from optimizer.propose.contrast import NAMES, named
 from optimizer.propose.feedback import cut, render
 from optimizer.propose.guards import Guards
-from optimizer.propose.proposer import Attempt, Proposal, Task
+from optimizer.propose.proposer import Proposal, Task
 from optimizer.propose.reply import ReplyError, block
 
 EXAMPLES_LIMIT = 20_000
-ATTEMPTS, ATTEMPT_LIMIT, REASON_LIMIT = 3, 800, 300
+CHANGES_LIMIT, REASON_LIMIT = 800, 300
 COMPLAINT_LIMIT = REASON_LIMIT + 200
-AROUND_LIMIT = EXAMPLES_LIMIT + ATTEMPTS * (ATTEMPT_LIMIT + REASON_LIMIT + 200) + len(NAMES) * (ATTEMPT_LIMIT + 100) + 600
+AROUND_LIMIT = EXAMPLES_LIMIT + len(NAMES) * (CHANGES_LIMIT + 100) + 400
 """Characters of a prompt after its opening: what its parts, their headings and the marks of what is left out add up to at most."""
 
 INSTRUCTION = """\
@@ -42,7 +42,6 @@ class Reflection:
     """One call per proposal, and one more when the first reply cannot be used."""
 
     name = "reflection"
-    needs_failures = True
 
     def __init__(self, client: ModelClient, guards: Guards, minibatch: int, reveal_expected: bool, objectives: ObjectivesConfig) -> None:
         """`reveal_expected`: whether the model may read expected answers."""
@@ -58,10 +57,6 @@ class Reflection:
         reply = "x" * self._client.ceiling(first).output_tokens
         second = Request((*first.messages, Message("assistant", reply), Message("user", "x" * 4 * COMPLAINT_LIMIT)))
         return Claim(calls=2) + ceiling_claim(self._client, first) + ceiling_claim(self._client, second)
-
-    def largest(self, parent: Candidate) -> Candidate:
-        grown = {name: text + "x" * (self._guards.room(text) - len(text.encode())) for name, text in _texts(parent).items()}
-        return parent.replace(**grown)
 
     async def propose(self, task: Task) -> Proposal:
         component = task.rng.choice(sorted(_texts(task.parent)))
@@ -103,9 +98,6 @@ class Reflection:
         if better:
             told = (f"## Text {name}\n\n{_changes(text, other.candidate.components[component])}" for name, other in better.items())
             parts.append("\n\n".join([OTHERS, *told]))
-        failed = [_told(attempt, text, component) for attempt in task.attempts if attempt.candidate.components[component] != text]
-        if failed:
-            parts.append("# Changes that were tried before and did not help\n\n" + "\n\n".join(failed[-ATTEMPTS:]))
         return "\n\n".join(parts)
 
     def _opening(self, component: str, text: str) -> str:
@@ -120,13 +112,8 @@ def _texts(candidate: Candidate) -> dict[str, str]:
     return {name: text for name, text in candidate.components.items() if name != DEMONSTRATIONS}
 
 
-def _told(attempt: Attempt, text: str, component: str) -> str:
-    """What an attempt had changed, and why it failed."""
-    return f"{_changes(text, attempt.candidate.components[component])}\nOutcome: {cut(attempt.reason, REASON_LIMIT)}"
-
-
 def _changes(text: str, new: str) -> str:
     """The lines that `new` has beside those of `text`, and those that it lacks."""
     lines = list(difflib.unified_diff(text.splitlines(), new.splitlines(), lineterm="", n=0))
     changes = [line for line in lines[2:] if not line.startswith("@@")]  # the first two are names of files
-    return cut("\n".join(changes), ATTEMPT_LIMIT)
+    return cut("\n".join(changes), CHANGES_LIMIT)

@@ -12,12 +12,13 @@ from adapters.example import Example
 from adapters.split import SealedTest
 from optimizer.budget import Claim, Ledger
 from optimizer.concurrent import together
-from optimizer.evaluate import CellKey, Evaluator
+from optimizer.evaluate import CellKey, Evaluator, everywhere
 from optimizer.events import Observer, StageStarted, Warned
-from optimizer.journal import OPENED, REPORT_JOB, Journal
-from optimizer.loop import Found, Rules, check_failures
+from optimizer.journal import OPENED, REPORT_JOB, REPORTED, UNSEALED, Journal
+from optimizer.loop import Found, check_failures
 from optimizer.report.agreement import judge_agreement
 from optimizer.report.pairing import Pairing
+from optimizer.schedule import Rules
 from optimizer.table import Table
 from scoring.improvement import verdict
 
@@ -38,57 +39,68 @@ class Report:
         `data`: the hash of all examples, by which looks at the same test split are known. `met`: cells of former reports, booked already.
 
         Raises ProviderError when too many of its cells failed; they are tried again when the run goes on."""
-        if len(test) == 0:
-            return self._result(found, "val", val, found.table)
-        runs = _runs(found)
+        runs, split = _runs(found), "test" if len(test) else "val"
         chosen = found.best.id if len(runs) < 3 else digest([each.id for each in found.chosen.values()])
         note = {"best": chosen, "seed": found.seed.id}
-        opened = {kind for job, kind, body in self._journal.decisions() if job == REPORT_JOB and body.get("data") == data}
-        others = opened - {OPENED + chosen, "commit"}
-        with self._journal.together():
-            self._journal.decide(REPORT_JOB, OPENED + chosen, {"data": data})
-            if self._journal.decision(REPORT_JOB, "commit") != note:
-                self._journal.withdraw(REPORT_JOB, "commit")  # of another report: this one's failures do not rest on it
-        if others:
-            self._observer(Warned("the test split was opened before, for another candidate: this is a second look, and a flattering one"))
-        examples = test.open(f"the report on {chosen}")
-        table = Table(examples, found.table.objectives)
+        if self._journal.decision(REPORT_JOB, "commit") != note:
+            self._journal.withdraw(REPORT_JOB, "commit")  # of another report: this one's failures do not rest on it
+        if split == "test":
+            self._note_opening(chosen, data)
+            examples: Sequence[Example] = test.open(f"the report on {chosen}")
+            table = Table(examples, found.table.objectives)
+        else:
+            known = [cell for who in runs for cell in found.table.cells(who.id, val)]
+            # First the examples that the two sides have mostly met: there a pair costs least.
+            cells = Counter(cell.example.id for cell in known)
+            examples = sorted(val, key=lambda example: -cells[example.id])
+            table = Table(examples, found.table.objectives)
+            table.add(known)
+            met = met | {cell.key for cell in known}
         self._observer(StageStarted("report", sum(map(len, runs.values())) * len(examples)))
-        done, step = 0, CHUNK if self._rules.priced else len(examples)
+        done, step = 0, CHUNK if self._rules.priced or split == "val" else len(examples)
         while done < len(examples) and step > 0:
-            if await self._meet(runs, examples[done : done + step], table, met):
+            if await self._meet(runs, examples[done : done + step], table, met, sealed=len(test) > 0):
                 done += step
             else:
                 step //= 2
         if done < len(examples):
-            self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} test examples"))
+            self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} {split} examples"))
         check_failures(table, self._rules.max_failed_share)
         self._journal.decide(REPORT_JOB, "commit", note)
-        return self._result(found, "test", examples, table)
+        return self._result(found, split, examples, table)
 
-    async def _meet(self, runs: Mapping[Candidate, Set[str]], examples: Sequence[Example], table: Table, met: Set[CellKey]) -> bool:
+    def _note_opening(self, chosen: str, data: str) -> None:
+        opened = {kind for job, kind, body in self._journal.decisions() if job == REPORT_JOB and body.get("data") == data}
+        self._journal.decide(REPORT_JOB, OPENED + chosen, {"data": data})
+        if opened - {OPENED + chosen, "commit"}:
+            self._observer(Warned("the test split was opened before, for another candidate: this is a second look, and a flattering one"))
+
+    async def _meet(
+        self, runs: Mapping[Candidate, Sequence[str]], examples: Sequence[Example], table: Table, met: Set[CellKey], *, sealed: bool
+    ) -> bool:
         """Whether the budget allowed it. `runs`: candidate → the models that it is run with."""
-        priced = self._rules.priced
+        priced, where = self._rules.priced, {who: everywhere(examples, models) for who, models in runs.items()}
         claims = (
-            self._evaluator.claim(who, [e for e in examples if (who.id, e.id, model, 0) not in met], priced, {model})
-            for who, models in runs.items()
-            for model in models
+            self._evaluator.claim(who, [spot for spot in spots if (who.id, spot.example.id, spot.model, 0) not in met], priced)
+            for who, spots in where.items()
         )
         claim = sum(claims, Claim())
         if self._ledger.refusal(claim) is not None:
             return False
         ticket = self._ledger.hold(claim)
-        rows = await together(self._evaluator.fill(who, examples, REPORT_JOB, models) for who, models in runs.items())
+        rows = await together(self._evaluator.fill(who, spots, REPORT_JOB) for who, spots in where.items())
         cells = [cell for row in rows for cell in row]
-        booked = [replace(cell.used, cells=0, uses=0) if cell.key in met else cell.used for cell in table.add(cells)]
+        new = table.add(cells)
+        booked = [replace(cell.used, cells=0, uses=0) if cell.key in met else cell.used for cell in new]
         self._ledger.settle(ticket, booked)
         with self._journal.together():
-            self._journal.add_cells([cell.row("test") for cell in cells])
+            self._journal.add_cells([cell.row(REPORTED if sealed else UNSEALED) for cell in new])
         return True
 
     def _result(self, found: Found, split: str, examples: Sequence[Example], table: Table) -> dict[str, Any]:
         told = Pairing(found, examples, table, self._rules.random_seed)
-        failed = sum((each.counts()[1] for each in {found.table, table}), Counter[str]())
+        cells = {cell.key: cell for cell in [*found.table.all(), *table.all()]}
+        failed = Counter(cell.failed for cell in cells.values() if cell.failed is not None)
         overall, wanted = told.overall(), table.objectives
         return {
             "verdict": verdict(overall),
@@ -113,11 +125,12 @@ class Report:
         }
 
 
-def _runs(found: Found) -> dict[Candidate, set[str]]:
+def _runs(found: Found) -> dict[Candidate, list[str]]:
     """Who meets the test split with which models: the seed with all, and with each what was chosen for it."""
-    runs = {found.seed: set(found.chosen)}
+    runs = {found.seed: list(found.chosen)}
     for model, candidate in found.chosen.items():
-        runs.setdefault(candidate, set()).add(model)
+        if candidate != found.seed:
+            runs.setdefault(candidate, []).append(model)
     return runs
 
 

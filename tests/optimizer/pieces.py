@@ -12,7 +12,7 @@ from adapters.example import Example
 from optimizer.budget import Used
 from optimizer.desk import Desk, Line
 from optimizer.evaluate import Cell
-from optimizer.propose.proposer import Attempt, Other, Task
+from optimizer.propose.proposer import Other, Task
 from scoring.score import Score
 
 Reply = str | Completion | Exception
@@ -119,7 +119,6 @@ def task(
     batch: Sequence[Example] = (),
     cells: Sequence[Cell] = (),
     others: Sequence[Other] = (),
-    attempts: Sequence[Attempt] = (),
     problem: Callable[[Candidate], str | None] = lambda _: None,
     desk: Desk | None = None,
     seed: int = 0,
@@ -131,4 +130,4 @@ def task(
             raise TypeError("this task has no desk to call from")
         return Line(desk, client, 1, "reflection")
 
-    return Task(parent, batch, cells, others, attempts, problem, line, random.Random(seed))
+    return Task(parent, batch, cells, others, problem, line, random.Random(seed))

@@ -107,7 +107,7 @@ def corrupt_journal(project: Project) -> None:
         (duplicate_ids, 2, "parcels.jsonl:25: the id 'train-1003' is that of", "give each its own"),
         (no_val_split, 2, "config.yaml:18: data: no row has the split val", "give the data shares"),
         (unknown_scorer, 2, "config.yaml:22: scoring.scorers.0: there is no scorer 'exat'", "did you mean 'exact'?"),
-        (scorer_that_raises, 2, "scorer 'codes', example 'val-4000'", "KeyError: 'no such aspect' (scorer.py, line 2)"),
+        (scorer_that_raises, 2, "scorer 'codes', example 'train-10", "KeyError: 'no such aspect' (scorer.py, line 2)"),
         (negative_budget, 2, "config.yaml:30: budget.rollouts", "must be at least 1"),
         (unknown_model, 2, "config.yaml:12: models.0.model", "did you mean 'local/smollm2'?"),
         (unknown_provider, 3, "opnai/gpt-x", "write provider/model"),

@@ -1,14 +1,17 @@
 """From a config to live objects: what cannot work is said before the first call."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from standin import write_project
 
-from optimizer.build import prepare
+from adapters.candidate import DEMONSTRATIONS
+from optimizer.build import Prepared, prepare
 from optimizer.configfile import load_config
 from optimizer.errors import PlacedError
+from optimizer.propose.demos import offers
 
 SIZES = {"train": 10, "val": 6, "test": 6}
 
@@ -17,7 +20,7 @@ def project(folder: Path, **changes: Any) -> Path:
     return write_project(folder, "http://127.0.0.1:9/v1", budget={"rollouts": 60}, sizes=SIZES, **changes)
 
 
-def built(config: Path, *overrides: str) -> object:
+def built(config: Path, *overrides: str) -> Prepared:
     loaded = load_config(config, overrides)
     return prepare(loaded.config, loaded.folder)
 
@@ -30,18 +33,55 @@ def test_what_an_embedded_model_would_not_heed_is_refused(tmp_path: Path, settin
     local = ["models.a={id: a, model: local/smollm2, temperature: 0.5}", f"models.0.{setting}"]
     with pytest.raises(PlacedError, match=rf"models\.0\.model: {setting.partition('=')[0]} is for hosted models.*remove it"):
         built(config, *local)
-    assert built(config, local[0])
+    assert [model.sampled for model in built(config, local[0]).models] == [True]
+
+
+DEMOS = {"demos": {"max": 4}}
 
 
 def test_demonstrations_and_withheld_answers_exclude_each_other(tmp_path: Path) -> None:
-    config = project(tmp_path, proposers={"demos": {"max": 4, "minibatch": 5}})
-    assert built(config)
+    config = project(tmp_path, proposers=DEMOS)
     with pytest.raises(PlacedError, match=r"proposers\.demos: demonstrations put expected answers into prompts"):
         built(config, "scoring.reveal_expected=false")
 
 
-def test_a_minibatch_leaves_examples_to_show(tmp_path: Path) -> None:
-    config = project(tmp_path, proposers={"demos": {"max": 4}})
-    with pytest.raises(PlacedError, match=r"demos\.minibatch: a minibatch of 10 leaves none of the 10 train examples to show; lower it"):
+def test_every_train_example_is_offered_as_a_demonstration(tmp_path: Path) -> None:
+    prepared = built(project(tmp_path, proposers=DEMOS))
+    assert list(prepared.composing.offers) == offers(prepared.data.train) and len(prepared.composing.offers) == 10
+    assert prepared.seed.components[DEMONSTRATIONS] == "" and prepared.proposers == []
+
+
+def test_without_demonstrations_nothing_is_offered(tmp_path: Path) -> None:
+    reflection = {"model": "openai/parcel-a", "api_base": "http://127.0.0.1:9/v1", "minibatch": 7}
+    prepared = built(project(tmp_path, proposers={"reflection": reflection}))
+    assert list(prepared.composing.offers) == [] and DEMONSTRATIONS not in prepared.seed.components
+    assert [(each.name, each.minibatch) for each in prepared.proposers] == [("reflection", 7)]
+
+
+def test_what_the_seed_shows_is_not_offered_once_more(tmp_path: Path) -> None:
+    prepared = built(project(tmp_path, proposers=DEMOS))
+    first, *others = prepared.data.train
+    by_hand = json.dumps({"inputs": dict(first.inputs), "answer": "by hand"})
+    again = built(project(tmp_path, proposers=DEMOS, seed={**prepared.config.seed, DEMONSTRATIONS: by_hand}))
+    assert list(again.composing.offers) == offers(others)
+    everything = "\n".join(unit.text for unit in prepared.composing.offers)
+    full = built(project(tmp_path, proposers=DEMOS, seed={**prepared.config.seed, DEMONSTRATIONS: everything}))
+    assert list(full.composing.offers) == []
+
+
+def test_with_no_answer_to_show_demonstrations_are_refused(tmp_path: Path) -> None:
+    config = project(tmp_path, proposers=DEMOS)
+    for path in tmp_path.glob("*.jsonl"):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        path.write_text("".join(json.dumps({**row, "expected": None}) + "\n" for row in rows))
+    with pytest.raises(PlacedError, match=r"proposers\.demos: no train example has an expected answer to show; add some, or leave"):
         built(config)
-    assert built(config, "proposers.demos.minibatch=9")
+
+
+def test_what_is_composed_has_to_pass_the_guards(tmp_path: Path) -> None:
+    for proposers in (DEMOS, {"reflection": {"model": "openai/parcel-a", "api_base": "http://127.0.0.1:9/v1"}}):
+        prepared = built(project(tmp_path, proposers=proposers))
+        seed, problem = prepared.seed, prepared.composing.problem
+        assert problem(seed, seed) == "the text is the same as before"
+        assert problem(seed, seed.replace(instructions="")) == "the text is empty"
+        assert problem(seed, seed.replace(instructions="Say it.")) is None

@@ -37,7 +37,7 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
     assert told["models"] == "a (openai/parcel-a), b (openai/parcel-b)"
     assert told["examples"] == "20 train, 10 val, 15 test"
     assert told["limits"] == "300 rollouts"
-    assert told["rollouts"] == "20 for the seed, 60 for the report, the rest for the search; 140 to compare anything"
+    assert told["rollouts"] == "30 for the seed, 60 for the report, the rest for the search; 102 to compare anything"
     assert told["a rollout"].endswith("at most, with the seed")
 
 
@@ -127,12 +127,13 @@ def test_that_there_is_no_test_split_is_said_in_advance(tmp_path: Path, command:
 
 
 def test_check_refuses_a_budget_that_a_run_would_refuse(tmp_path: Path, command: Command) -> None:
-    """20 for two passes over val, 20 or so for two over a minibatch, 30 for the report."""
+    """30 for the seed's first cells, 12 for another candidate's, 60 for the report."""
     config = project(tmp_path, {"rollouts": 40})
     checked = command("check", config)
     assert checked.code == 4 and "would come before the first comparison" in checked.err
     least = re.search(r"takes (\d+)", checked.err)
-    assert least is not None
+    assert least is not None and least[1] == "102"
+    assert command("check", config, "--set", "budget.rollouts=101").code == 4
     assert command("check", config, "--set", f"budget.rollouts={least[1]}").code == 0
 
 

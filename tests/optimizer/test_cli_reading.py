@@ -38,16 +38,16 @@ def folder(tmp_path: Path) -> Path:
     journal = Journal.write(tmp_path)
     rows = [
         (SEED, [], "seed", 0, "seed"),
-        (WORSE, [SEED], "demos", 1, "rejected"),
-        (GOOD, [SEED], "reflection", 2, "accepted"),
-        (ODD, [GOOD, SEED], "merge", 3, "accepted"),
+        (WORSE, [SEED], "reflection", 1, "proposed"),
+        (GOOD, [SEED], "reflection", 2, "proposed"),
+        (ODD, [GOOD, SEED], "lines", 3, "composed"),
     ]
     for id_, parents, proposer, born, outcome in rows:
         journal.add_candidate(CandidateRow(id_, TEXTS[id_], parents, proposer, born, outcome))
-        journal.decide(born, "commit", {"candidate": id_, "objectives": MEANS.get(id_, {}), "reason": f"why {id_}"})
-    journal.decide(4, "commit", {"candidate": None, "objectives": {}, "reason": "no idea"})
+        journal.decide(born, "commit", {"candidate": id_, "best": ODD, "objectives": MEANS.get(id_, {}), "reason": f"why {id_}"})
+    journal.decide(4, "commit", {"candidate": None, "best": ODD, "objectives": {}, "reason": "no idea"})
     journal.decide(REPORT_JOB, "commit", {"best": GOOD, "seed": SEED})
-    journal.add_candidate(CandidateRow("dd55", {"instructions": "Left behind."}, [SEED], "demos", 9, "accepted"))
+    journal.add_candidate(CandidateRow("dd55", {"instructions": "Left behind."}, [SEED], "lines", 9, "composed"))
     journal.add_cells([cell(SEED, "v1", 1.0), cell(SEED, "v2", 0.0), cell(SEED, "v3", None), cell(SEED, "t1", 0.0, "train")])
     journal.add_cells([cell(GOOD, "v1", 1.0), cell(GOOD, "v2", 0.5), cell(GOOD, "v3", 0.0), cell(WORSE, "t1", 0.25, "train")])
     journal.add_cells([cell(ODD, "v1", None), cell(ODD, "v2", None, model="n")])
@@ -65,7 +65,7 @@ def test_front_lists_who_is_not_dominated(folder: Path, command: Command) -> Non
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
         "bb33: m:brevity 50.0, m:template 75.0, by reflection, job 2, parents aa11",
-        "cc44: m:brevity 100.0, m:template 50.0, best, by merge, job 3, parents bb33 aa11",
+        "cc44: m:brevity 100.0, m:template 50.0, best, by lines, job 3, parents bb33 aa11",
     ]
 
 
@@ -73,8 +73,8 @@ def test_front_lists_all_on_demand(folder: Path, command: Command) -> None:
     told = dict(line.split(": ", 1) for line in command("front", folder, "--all").out.splitlines())
     assert list(told) == [SEED, WORSE, GOOD, ODD]
     assert told[SEED] == "m:brevity 25.0, m:template 50.0, seed, by seed, job 0"
-    assert told[WORSE] == "m:brevity –, m:template –, rejected, by demos, job 1, parents aa11"
-    assert told[ODD].startswith("m:brevity 100.0, m:template 50.0, best, frontier, by merge")
+    assert told[WORSE] == "m:brevity –, m:template –, by reflection, job 1, parents aa11"
+    assert told[ODD].startswith("m:brevity 100.0, m:template 50.0, best, frontier, by lines")
 
 
 def test_front_for_other_programs(folder: Path, command: Command) -> None:
@@ -134,16 +134,18 @@ def test_a_frontier_too_large_to_measure_is_said_to_be(folder: Path, command: Co
 
 
 def test_the_results_best_comes_before_the_best_so_far(folder: Path, command: Command) -> None:
-    (folder / "result.json").write_text(json.dumps({"best": {"id": GOOD}, "spent": {}}))
+    (folder / "result.json").write_text(
+        json.dumps({"best": {"id": GOOD}, "spent": {}, "frontier": [{"id": each, "objectives": MEANS[each]} for each in (GOOD, ODD)]})
+    )
     assert [each["best"] for each in json.loads(command("front", folder, "--json").out)["candidates"]] == [True, False]
-    assert command("show", folder, "best").out.startswith("bb33: made by reflection in job 2, accepted (why bb33), best, on the frontier")
+    assert command("show", folder, "best").out.startswith("bb33: made by reflection in job 2, proposed (why bb33), best, on the frontier")
 
 
 def test_show_tells_texts_lineage_and_scores(folder: Path, command: Command) -> None:
     ran = command("show", folder, "bb")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
-        "bb33: made by reflection in job 2, accepted (why bb33), on the frontier",
+        "bb33: made by reflection in job 2, proposed (why bb33), on the frontier",
         "from aa11: the seed",
         "",
         "demonstrations",

@@ -61,7 +61,7 @@ def test_a_relative_path_gives_an_absolute_folder(tmp_path: Path, monkeypatch: p
     ("old", "new", "message"),
     [
         ("rollouts: 100", "rolouts: 100", "c.yaml:15: budget.rolouts: unknown key; did you mean 'rollouts'?"),
-        ("max: 2", "qqq: 2", "c.yaml:14: proposers.demos.qqq: unknown key; there is max, minibatch"),
+        ("max: 2", "qqq: 2", "c.yaml:14: proposers.demos.qqq: unknown key; there is max"),
         ("rollouts: 100", "rollouts: -1", "c.yaml:15: budget.rollouts: must be at least 1, not -1"),
         ("rollouts: 100", "rollouts: many", "c.yaml:15: budget.rollouts: expected a whole number, not the text 'many'"),
         ("rollouts: 100", "rollouts: 1.5", "c.yaml:15: budget.rollouts: expected a whole number, not the number 1.5"),

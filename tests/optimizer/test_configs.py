@@ -38,10 +38,10 @@ def test_the_quickstart_runs_on_the_embedded_model(
     config = tmp_path / "quickstart.yaml"
     config.write_text((CONFIGS / "quickstart.yaml").read_text())
     command = commander(capsys, monkeypatch)
-    small = ("--set", "budget.rollouts=52", "--set", "proposers.demos={max: 2, minibatch: 4}", "--out", tmp_path / "run", "--no-progress")
+    small = ("--set", "budget.rollouts=64", "--set", "proposers.demos={max: 2}", "--out", tmp_path / "run", "--no-progress")
     ran = command("run", config, *small, "--json")
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
-    assert result["stopped_by"] == "rollouts" and 30 <= result["spent"]["rollouts"] <= 52
+    assert result["stopped_by"] == "rollouts" and 40 <= result["spent"]["rollouts"] <= 64
     assert result["overall"]["n"] == 8 and result["spent"]["usd"] == 0
     assert command("replay", tmp_path / "run").code == 0

@@ -25,15 +25,18 @@ from adapters.split import SearchData
 from optimizer.budget import Claim, Ledger, Used
 from optimizer.cli.reading import read_run
 from optimizer.clients import Door
+from optimizer.compose import Composer
 from optimizer.config import BudgetConfig, ObjectivesConfig
 from optimizer.desk import Desk
 from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Evaluator, TaskModel
 from optimizer.events import Event, StageStarted, Warned
 from optimizer.journal import Journal
-from optimizer.loop import Found, Rules, Search
+from optimizer.loop import Search
+from optimizer.pool import Composing
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Proposal, Task
+from optimizer.schedule import Rules
 from scoring.exact import Exact
 from scoring.functions import FunctionScorer
 from scoring.score import Score
@@ -47,17 +50,17 @@ VAL = [example(f"v{i}", "yes" if i else "no") for i in range(4)]
 class Always:
     """Proposes the same child to every job."""
 
-    name, minibatch, needs_failures = "always", 1, False
+    name, minibatch = "always", 1
+
+    def __init__(self, child: Candidate) -> None:
+        self._child = child
 
     def claim(self, parent: Candidate, priced: bool) -> Claim:
         return Claim()
 
-    def largest(self, parent: Candidate) -> Candidate:
-        return CHILD
-
     async def propose(self, task: Task) -> Proposal:
-        reason = task.problem(CHILD)
-        return Proposal(None, reason) if reason else Proposal(CHILD, "always")
+        reason = task.problem(self._child)
+        return Proposal(None, reason) if reason else Proposal(self._child, "always")
 
 
 @pytest.fixture
@@ -80,6 +83,7 @@ def search(
     in_flight: int = 1,
     report_share: float = 0.0,
     ledger: Ledger | None = None,
+    child: Candidate = CHILD,
 ) -> Search:
     data, desk, suite = SearchData(tuple(train) or (example("t"),), tuple(VAL)), Desk(journal), Suite([scorer or Exact()])
     adapter = PromptAdapter(system="{instructions}", user="{text}", inputs=["text"])
@@ -87,8 +91,9 @@ def search(
         SEED,
         data,
         evaluator=Evaluator(adapter, [TaskModel("small", model or Model(says))], suite, desk, journal, 0, lambda _: None),
-        proposers=[Always()],
-        guards=Guards(adapter.placeholders, 1000, data.train),
+        proposers=[Always(child)],
+        guards=Guards(adapter.placeholders, 5000, data.train),
+        composing=Composing((), Composer(adapter.placeholders, 0), lambda _, __: None),
         desk=desk,
         ledger=ledger or Ledger(BudgetConfig(rollouts=1000)),
         journal=journal,
@@ -101,23 +106,23 @@ def search(
 
 
 async def test_a_child_that_two_jobs_propose_at_once_stays_what_the_first_made_of_it(journal: Journal, tmp_path: Path) -> None:
-    found: Found = await search(journal, in_flight=3).run()
-    assert found.best == CHILD
+    await search(journal, in_flight=3).run()
     commits = [body for job, _, body in journal.decisions("commit") if job > 0]
-    assert [body["outcome"] for body in commits[:3]] == ["accepted", "refused", "refused"]
+    assert [body["outcome"] for body in commits[:3]] == ["proposed", "refused", "refused"]
     assert [body["candidate"] for body in commits[:3]] == [CHILD.id, None, None]
+    assert commits[1]["reason"] == "the same text was proposed at the same time"
     made_from(tmp_path, "small")
     listed = {each.id: each for each in read_run(tmp_path).candidates}
-    assert listed[CHILD.id].objectives == {"small:template": 0.75} and listed[CHILD.id].on_frontier
+    assert listed[CHILD.id].objectives["small:template"] > listed[SEED.id].objectives["small:template"] and listed[CHILD.id].on_frontier
+    assert listed[SEED.id].best, "five examples make nobody sure"
 
 
 async def test_a_limit_that_lets_the_first_job_down_comes_before_the_first_comparison(journal: Journal) -> None:
-    """The check before the first call cannot know which train examples the first job will draw."""
-    train = [example("t0"), *(example(f"t{i}", text="long " * 100) for i in range(1, 30))]
-    model = Model(says, max_tokens=3)
+    """The check before the first call cannot know how long the first proposal will be."""
+    model, long = Model(says, max_tokens=3), candidate("Say!" + " loud" * 500)
     with pytest.raises(BudgetError, match=r"the limit on tokens came before the first comparison.*Raise budget\.tokens"):
-        await search(journal, model=model, train=train, ledger=Ledger(BudgetConfig(tokens=400))).run()
-    assert len(model.asked) == len(VAL)
+        await search(journal, model=model, child=long, ledger=Ledger(BudgetConfig(tokens=400))).run()
+    assert len(model.asked) == 1 + len(VAL)
 
 
 async def test_the_report_keeps_all_that_it_may_take_where_the_seed_has_shown_no_price(journal: Journal) -> None:
@@ -126,7 +131,7 @@ async def test_the_report_keeps_all_that_it_may_take_where_the_seed_has_shown_no
 
     ledger, held = Ledger(BudgetConfig(usd=1000.0)), []
     seeker = search(journal, model=Model(unpriced), ledger=ledger, report_share=1.0)
-    ceiling = 4 * (len("Say." + "text of v0") + 100) * 0.001
+    ceiling = (4 * len("Say." + "text of v0") + len("Say." + "text of t") + 5 * 100) * 0.001
     seeker._observer = lambda event: held.append(ledger.wanted(Claim()).usd) if event == StageStarted("search", None) else None
     await seeker.run()
     assert held == [pytest.approx(2 * ceiling)], "what the seed may have cost, and the report"
@@ -136,7 +141,7 @@ async def test_scorers_that_give_no_value_end_the_run_at_the_seed(journal: Journ
     model = Model(says)
     with pytest.raises(PlacedError, match=r"scoring\.scorers: no scorer gave the seed a value"):
         await search(journal, model=model, scorer=FunctionScorer(silent)).run()
-    assert len(model.asked) == len(VAL)
+    assert len(model.asked) == 1 + len(VAL)
 
 
 def silent(example: object, answer: object) -> Score:
@@ -181,7 +186,7 @@ def test_a_report_with_too_many_failures_is_none_and_is_made_when_they_are_over(
 
 
 def test_the_failures_of_a_second_report_do_not_rest_on_the_first(project: Path, tmp_path: Path, standin: Standin) -> None:
-    sit(project, tmp_path / "run", "models.a.attempts=1")
+    sit(project, tmp_path / "run", "models.a.attempts=1", "budget.rollouts=80")
     larger, storm = ("models.a.attempts=1", "budget.rollouts=200"), Storm(standin, 0.5)
     with pytest.raises(ProviderError):
         sit(project, tmp_path / "run", *larger, watcher=storm)

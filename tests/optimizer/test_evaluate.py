@@ -19,7 +19,7 @@ from optimizer.concurrent import together
 from optimizer.config import BudgetConfig
 from optimizer.desk import Desk
 from optimizer.errors import ProviderError, ReplayError
-from optimizer.evaluate import Cell, Evaluator, TaskModel, ceiling_claim, score_body
+from optimizer.evaluate import Cell, Evaluator, Spot, TaskModel, ceiling_claim, everywhere, score_body
 from optimizer.journal import Journal
 from scoring.score import Score
 from scoring.scorer import Scorer, ScorerError
@@ -57,6 +57,7 @@ class Broken(Exact):
 
 ADAPTER = PromptAdapter(system="{instructions}", user="{text}", inputs=["text"])
 TRAIN = examples(3)
+SPOTS = everywhere(TRAIN, "a")
 
 
 @pytest.fixture
@@ -91,17 +92,26 @@ def of(name: str, model: Model, *, sampled: bool = False) -> TaskModel:
 async def test_every_model_meets_every_example_in_order(journal: Journal) -> None:
     seen: list[Cell] = []
     fill = evaluator(journal, of("a", Model()), of("b", Model(lambda _: "no", name="large")), seen=seen).fill
-    cells = await fill(candidate(), TRAIN, 1)
+    cells = await fill(candidate(), everywhere(TRAIN, "ab"), 1)
     assert [(c.example.id, c.model) for c in cells] == list(itertools.product(["e0", "e1", "e2"], "ab"))
     assert [c.score.values["template"] for c in cells if c.score] == [1.0, 0.0] * 3
     assert sorted(c.key for c in seen) == sorted(c.key for c in cells)
     assert all(c.candidate == candidate().id and c.failed is None and c.answer for c in cells)
 
 
+async def test_only_the_spots_asked_for_are_filled_in_their_order(journal: Journal) -> None:
+    models = {"a": Model(), "b": Model(name="large")}
+    spots = [Spot(TRAIN[2], "b"), Spot(TRAIN[0], "a"), Spot(TRAIN[2], "a")]
+    work = evaluator(journal, *(of(name, model) for name, model in models.items()))
+    assert [(c.example, c.model) for c in await work.fill(candidate(), spots, 1)] == spots
+    assert [len(model.asked) for model in models.values()] == [2, 1]
+    assert work.models == ["a", "b"]
+
+
 @pytest.mark.parametrize("kind", [ErrorKind.RATE_LIMIT, ErrorKind.TIMEOUT, ErrorKind.SERVER_ERROR, ErrorKind.BAD_REQUEST])
 async def test_a_failed_call_leaves_the_cell_failed_not_zero(journal: Journal, kind: ErrorKind) -> None:
     model = Model(lambda request: failure(kind) if request.messages[-1].content == "text of e1" else "yes")
-    cells = await evaluator(journal, of("a", model)).fill(candidate(), TRAIN, 1)
+    cells = await evaluator(journal, of("a", model)).fill(candidate(), SPOTS, 1)
     assert [c.failed for c in cells] == [None, str(kind), None]
     assert cells[1].score is None and cells[1].answer is None
     assert cells[1].used == Used(1, {}, 0)
@@ -113,7 +123,7 @@ async def test_a_failed_call_leaves_the_cell_failed_not_zero(journal: Journal, k
     ("kind", "named"), [(ErrorKind.CONTENT_FILTER, "refusal"), (ErrorKind.CONTEXT_LENGTH, "context_length")], ids=["refusal", "too long"]
 )
 async def test_a_failure_of_content_is_scored(journal: Journal, kind: ErrorKind, named: str) -> None:
-    (filled,) = await evaluator(journal, of("a", Model(lambda _: failure(kind)))).fill(candidate(), TRAIN[:1], 1)
+    (filled,) = await evaluator(journal, of("a", Model(lambda _: failure(kind)))).fill(candidate(), SPOTS[:1], 1)
     assert filled.failed is None
     assert filled.answer and filled.answer.failure_kind == named
     assert filled.score and filled.score.values == {"template": 0.0}
@@ -121,17 +131,17 @@ async def test_a_failure_of_content_is_scored(journal: Journal, kind: ErrorKind,
 
 async def test_a_model_out_of_reach_ends_the_filling(journal: Journal) -> None:
     with pytest.raises(ProviderError):
-        await evaluator(journal, of("a", Model(lambda _: failure(ErrorKind.AUTH)))).fill(candidate(), TRAIN, 1)
+        await evaluator(journal, of("a", Model(lambda _: failure(ErrorKind.AUTH)))).fill(candidate(), SPOTS, 1)
 
 
 async def test_a_scorer_that_raises_is_no_score(journal: Journal) -> None:
     with pytest.raises(ScorerError, match="no such thing"):
-        await evaluator(journal, of("a", Model()), scorer=Broken()).fill(candidate(), TRAIN[:1], 1)
+        await evaluator(journal, of("a", Model()), scorer=Broken()).fill(candidate(), SPOTS[:1], 1)
     assert journal.last_job() == 1, "the call is kept"
 
 
 async def test_a_cells_row_tells_what_was_said_and_what_it_was_worth(journal: Journal) -> None:
-    (filled,) = await evaluator(journal, of("a", Model(lambda _: "no"))).fill(candidate(), TRAIN[:1], 1)
+    (filled,) = await evaluator(journal, of("a", Model(lambda _: "no"))).fill(candidate(), SPOTS[:1], 1)
     row = filled.row("train")
     assert (row.candidate, row.example, row.model, row.repeat, row.split, row.failed) == (candidate().id, "e0", "a", 0, "train", None)
     assert row.body["text"] == "no" and row.body["values"] == {"template": 0.0} and row.body["failure_kind"] == "wrong"
@@ -143,9 +153,9 @@ async def test_a_cells_row_tells_what_was_said_and_what_it_was_worth(journal: Jo
 async def test_scores_are_recorded_and_met_again(tmp_path: Path) -> None:
     scorer = Counting()
     with closing(Journal.write(tmp_path)) as journal:
-        first = await evaluator(journal, of("a", Model()), scorer=scorer).fill(candidate(), TRAIN, 1)
+        first = await evaluator(journal, of("a", Model()), scorer=scorer).fill(candidate(), SPOTS, 1)
     with closing(Journal.write(tmp_path)) as journal:
-        again = await evaluator(journal, of("a", Model(in_turn())), scorer=scorer, replay=True).fill(candidate(), TRAIN, 1)
+        again = await evaluator(journal, of("a", Model(in_turn())), scorer=scorer, replay=True).fill(candidate(), SPOTS, 1)
     assert [c.score for c in again] == [c.score for c in first]
     assert [c.used for c in again] == [c.used for c in first]
     assert len(scorer.seen) == 3
@@ -154,26 +164,26 @@ async def test_scores_are_recorded_and_met_again(tmp_path: Path) -> None:
 async def test_two_jobs_that_score_the_same_answer_at_once_get_the_same_score(journal: Journal) -> None:
     """Else the one that is recorded would not be the one that a decision was made from."""
     work = evaluator(journal, of("a", Model()), scorer=Counting())
-    one, other = await asyncio.gather(work.fill(candidate(), TRAIN[:1], 1), work.fill(candidate(), TRAIN[:1], 2))
-    (later,) = await work.fill(candidate(), TRAIN[:1], 3)
+    one, other = await asyncio.gather(work.fill(candidate(), SPOTS[:1], 1), work.fill(candidate(), SPOTS[:1], 2))
+    (later,) = await work.fill(candidate(), SPOTS[:1], 3)
     assert one[0].score == other[0].score == later.score
 
 
 @pytest.mark.parametrize("change", ["scorer", "expected", "answer"])
 async def test_what_a_score_depends_on_makes_it_another_score(journal: Journal, change: str) -> None:
     scorer = Counting()
-    await evaluator(journal, of("a", Model()), scorer=scorer).fill(candidate(), [example("e", "yes", text="t")], 1)
+    await evaluator(journal, of("a", Model()), scorer=scorer).fill(candidate(), [Spot(example("e", "yes", text="t"), "a")], 1)
     changed = Counting("2") if change == "scorer" else scorer
     changed_example = example("e", "no" if change == "expected" else "yes", text="t")
     model = Model(lambda _: "other", where="elsewhere") if change == "answer" else Model()
     before = len(changed.seen)
-    await evaluator(journal, of("a", model), scorer=changed).fill(candidate(), [changed_example], 2)
+    await evaluator(journal, of("a", model), scorer=changed).fill(candidate(), [Spot(changed_example, "a")], 2)
     assert len(changed.seen) == before + 1
 
 
 async def test_a_replay_that_lacks_a_call_says_so(journal: Journal) -> None:
     with pytest.raises(ReplayError):
-        await evaluator(journal, of("a", Model()), replay=True).fill(candidate(), TRAIN, 1)
+        await evaluator(journal, of("a", Model()), replay=True).fill(candidate(), SPOTS, 1)
 
 
 def test_a_score_survives_the_journal() -> None:
@@ -201,7 +211,7 @@ class Flaky(Exact):
 async def test_a_failed_scorer_fails_its_cell_and_the_first_is_told(journal: Journal) -> None:
     told: list[str] = []
     work = evaluator(journal, of("a", Model()), scorer=Flaky("e1", "e2"), on_error="fail_cell", warn=told.append)
-    cells = await work.fill(candidate(), TRAIN, 1)
+    cells = await work.fill(candidate(), SPOTS, 1)
     assert [cell.failed for cell in cells] == [None, "scorer_error", "scorer_error"]
     problem = cells[1].row("val").body["problem"]
     assert problem.startswith("scorer 'exact', example 'e1': it raised ValueError: no luck with e1") and cells[1].score is None
@@ -211,19 +221,19 @@ async def test_a_failed_scorer_fails_its_cell_and_the_first_is_told(journal: Jou
 
 async def test_a_scorers_failure_is_met_again_once_its_job_has_committed(journal: Journal) -> None:
     """Else a scorer that fails now and then would lead a run that goes on another way."""
-    first = await evaluator(journal, of("a", Model()), scorer=Flaky("e1"), on_error="fail_cell").fill(candidate(), TRAIN, 1)
+    first = await evaluator(journal, of("a", Model()), scorer=Flaky("e1"), on_error="fail_cell").fill(candidate(), SPOTS, 1)
     journal.decide(1, "commit", {})
     journal.forget_failures()
     calm = Flaky()
-    again = await evaluator(journal, of("a", Model()), scorer=calm, on_error="fail_cell", replay=True).fill(candidate(), TRAIN, 1)
+    again = await evaluator(journal, of("a", Model()), scorer=calm, on_error="fail_cell", replay=True).fill(candidate(), SPOTS, 1)
     assert again == first and calm.seen == []
 
 
 async def test_a_scorers_failure_that_nothing_rests_on_is_tried_again(journal: Journal) -> None:
-    await evaluator(journal, of("a", Model()), scorer=Flaky("e1"), on_error="fail_cell").fill(candidate(), TRAIN, 1)
+    await evaluator(journal, of("a", Model()), scorer=Flaky("e1"), on_error="fail_cell").fill(candidate(), SPOTS, 1)
     journal.forget_failures()
     calm = Flaky()
-    cells = await evaluator(journal, of("a", Model()), scorer=calm, on_error="fail_cell").fill(candidate(), TRAIN, 1)
+    cells = await evaluator(journal, of("a", Model()), scorer=calm, on_error="fail_cell").fill(candidate(), SPOTS, 1)
     assert calm.seen == ["e1"] and all(cell.failed is None for cell in cells)
 
 
@@ -231,28 +241,28 @@ async def test_a_scorers_failure_belongs_to_the_first_job_that_met_it(journal: J
     flaky = Flaky("e1")
     work = evaluator(journal, of("a", Model()), scorer=flaky, on_error="fail_cell")
     for job in (5, 3, 4):
-        await work.fill(candidate(), TRAIN, job)
+        await work.fill(candidate(), SPOTS, job)
     assert flaky.seen.count("e1") == 1
     journal.decide(3, "commit", {})
     journal.forget_failures()
-    (cell,) = await work.fill(candidate(), TRAIN[1:2], 6)
+    (cell,) = await work.fill(candidate(), SPOTS[1:2], 6)
     assert cell.failed == "scorer_error"
 
 
 @pytest.mark.parametrize("mended", ["version", "policy"])
 async def test_a_mended_scorer_and_another_policy_try_again(journal: Journal, mended: str) -> None:
-    await evaluator(journal, of("a", Model()), scorer=Flaky("e1"), on_error="fail_cell").fill(candidate(), TRAIN, 1)
+    await evaluator(journal, of("a", Model()), scorer=Flaky("e1"), on_error="fail_cell").fill(candidate(), SPOTS, 1)
     journal.decide(1, "commit", {})
     calm = Flaky(version="2" if mended == "version" else "1")
     work = evaluator(journal, of("a", Model()), scorer=calm, on_error="fail_cell" if mended == "version" else "stop")
-    assert [cell.failed for cell in await work.fill(candidate(), TRAIN, 2)] == [None] * 3
+    assert [cell.failed for cell in await work.fill(candidate(), SPOTS, 2)] == [None] * 3
     assert "e1" in calm.seen
 
 
 async def test_a_failure_that_ends_the_run_is_not_recorded(journal: Journal) -> None:
     with pytest.raises(ScorerError, match="no luck"):
-        await evaluator(journal, of("a", Model()), scorer=Flaky("e1")).fill(candidate(), TRAIN, 1)
-    (cell,) = await evaluator(journal, of("a", Model()), scorer=Flaky()).fill(candidate(), TRAIN[1:2], 1)
+        await evaluator(journal, of("a", Model()), scorer=Flaky("e1")).fill(candidate(), SPOTS, 1)
+    (cell,) = await evaluator(journal, of("a", Model()), scorer=Flaky()).fill(candidate(), SPOTS[1:2], 1)
     assert cell.failed is None
 
 
@@ -273,15 +283,15 @@ class Spelling:
 async def test_undeclared_dimensions_are_those_of_the_first_cell_and_not_of_the_fastest(journal: Journal) -> None:
     given = ("words lines", "words linse", "words")
     work = evaluator(journal, of("a", Model()), scorer=Spelling(*given), on_error="fail_cell")
-    cells = await work.fill(candidate(), TRAIN, 1)
+    cells = await work.fill(candidate(), SPOTS, 1)
     assert [cell.failed for cell in cells] == [None, "scorer_error", None]
     assert "example 'e1': the dimension 'linse' is new; did you mean 'lines'" in cells[1].problem
     again = await evaluator(journal, of("a", Model()), scorer=Spelling(*given), on_error="fail_cell", replay=True).fill(
-        candidate(), TRAIN, 1
+        candidate(), SPOTS, 1
     )
     assert again == cells
     with pytest.raises(ScorerError, match="scorer 'spelling', example 'e1': the dimension 'linse' is new"):
-        await evaluator(journal, of("a", Model()), scorer=Spelling(*given)).fill(candidate(), TRAIN, 1)
+        await evaluator(journal, of("a", Model()), scorer=Spelling(*given)).fill(candidate(), SPOTS, 1)
 
 
 # --- luck -------------------------------------------------------------------------------------------------------------
@@ -299,7 +309,9 @@ def fresh(folder: Path) -> Journal:
 async def asked(path: Path, text: str = "Say yes.", name: str = "a", sampled: bool = True, random_seed: int = 0) -> dict[str, int | None]:
     model = Model()
     with closing(fresh(path)) as journal:
-        await evaluator(journal, of(name, model, sampled=sampled), random_seed=random_seed).fill(candidate(text), TRAIN, 1)
+        await evaluator(journal, of(name, model, sampled=sampled), random_seed=random_seed).fill(
+            candidate(text), everywhere(TRAIN, [name]), 1
+        )
     return seeds(model)
 
 
@@ -324,7 +336,7 @@ async def test_a_claim_bounds_what_filling_uses(journal: Journal) -> None:
     """Also with the longest answers, and with text of more bytes than letters."""
     models = [of("a", Model(lambda _: "ü" * 50)), of("b", Model(lambda _: "no", name="large"))]
     work = evaluator(journal, *models)
-    given = [*TRAIN, example("é", text="汉字 🦜" * 20)]
+    given = everywhere([*TRAIN, example("é", text="汉字 🦜" * 20)], "ab")
     claim = work.claim(candidate("Sag ‘ja’."), given, True)
     cells = await work.fill(candidate("Sag ‘ja’."), given, 1)
     book = Ledger(BudgetConfig(rollouts=100))
@@ -340,8 +352,15 @@ async def test_a_claim_without_prices_asks_nothing_of_the_clients(journal: Journ
         def ceiling(self, request: object) -> object:  # type: ignore[override]
             raise AssertionError("asking for a price may load a large library")
 
-    assert evaluator(journal, of("a", Unasked())).claim(candidate(), TRAIN, False) == Claim(3, 3)
+    assert evaluator(journal, of("a", Unasked())).claim(candidate(), SPOTS, False) == Claim(3, 3)
     assert evaluator(journal, of("a", Unasked())).claim(candidate(), [], True) == Claim()
+
+
+async def test_a_claim_is_priced_by_the_model_of_each_spot(journal: Journal) -> None:
+    work = evaluator(journal, of("a", Model(max_tokens=10)), of("b", Model(max_tokens=1000)))
+    little, much = (work.claim(candidate(), [Spot(TRAIN[0], name)], True) for name in "ab")
+    assert much.tokens - little.tokens == 990
+    assert work.claim(candidate(), everywhere(TRAIN[:1], "ab"), True) == little + much
 
 
 def test_a_ceiling_without_a_price_still_counts_tokens() -> None:

@@ -14,13 +14,14 @@ from adapters.example import Example
 from adapters.prompt import PromptAdapter
 from optimizer.desk import Desk
 from optimizer.errors import PromptfrontError, ProviderError, ReplayError
-from optimizer.evaluate import Evaluator, TaskModel
+from optimizer.evaluate import Evaluator, TaskModel, everywhere
 from optimizer.journal import Journal
 from optimizer.judging import ScorerModel
 from scoring.score import Score
 from scoring.suite import Suite
 
 ADAPTER = PromptAdapter(system="{instructions}", user="{text}", inputs=["text"])
+SPOTS = everywhere(examples(2), ["small"])
 
 
 class Judge:
@@ -68,8 +69,8 @@ async def test_a_judge_out_of_reach_ends_the_run_and_scores_nothing(
         return failure(ErrorKind.AUTH, "no such key", "judge")
 
     with pytest.raises(ProviderError, match=r"judge is out of reach: a call failed, the last with auth"):
-        await evaluator(journal, Model(wrong_key), calm=calm, on_error=on_error).fill(candidate(), examples(2), 1)
-    (cell,) = await evaluator(journal, Model()).fill(candidate(), examples(1), 1)
+        await evaluator(journal, Model(wrong_key), calm=calm, on_error=on_error).fill(candidate(), SPOTS, 1)
+    (cell,) = await evaluator(journal, Model()).fill(candidate(), SPOTS[:1], 1)
     assert cell.score is not None and cell.score.values == {"template": 1.0}
 
 
@@ -79,9 +80,9 @@ async def test_a_judgement_that_a_replay_lacks_ends_it(journal: Journal, calm: b
     (request,) = ADAPTER.requests(seed, examples(1)[0])
     await Desk(journal).call(Model(), request, 1, "task")
     with pytest.raises(ReplayError, match="judge"):
-        await evaluator(journal, Model(name="other"), calm=calm, on_error="fail_cell", replay=True).fill(seed, examples(1), 1)
+        await evaluator(journal, Model(name="other"), calm=calm, on_error="fail_cell", replay=True).fill(seed, SPOTS[:1], 1)
 
 
 async def test_a_judge_that_fails_once_leaves_a_failed_cell(journal: Journal) -> None:
-    (cell,) = await evaluator(journal, Model(lambda _: failure())).fill(candidate(), examples(1), 1)
+    (cell,) = await evaluator(journal, Model(lambda _: failure())).fill(candidate(), SPOTS[:1], 1)
     assert (cell.failed, cell.score) == ("timeout", None)

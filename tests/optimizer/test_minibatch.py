@@ -1,4 +1,4 @@
-"""Minibatches prefer what the parent is known to lose on, and keep room for the rest."""
+"""Where a candidate is run next: new ground first. And what is read of it: where points were lost."""
 
 import random
 from collections import Counter
@@ -9,89 +9,142 @@ from hypothesis import strategies as st
 from pieces import cell, examples
 
 from adapters.example import Example
-from optimizer.minibatch import FAILURES, minibatch
-from optimizer.policy import Objectives
-from optimizer.table import Table
+from optimizer.evaluate import Cell, Spot, everywhere
+from optimizer.minibatch import Key, block, lessons, lost
+from optimizer.policy import ALL_ALIKE
 
-TRAIN = examples(40)
+EXAMPLES = examples(12)
+WHO, MODELS = "abc", ("m", "n", "o")
 
-
-def table(**known: range) -> Table:
-    """`right`, `wrong` and `failed`: the numbers of the examples that ended so for candidate c."""
-    table = Table(TRAIN, Objectives(["small"], ["template"]))
-    for name, value in (("right", 1.0), ("wrong", 0.5), ("failed", None)):
-        table.add(cell(TRAIN[n], value) for n in known.get(name, ()))
-    return table
-
-
-def numbers(batch: list[Example]) -> list[int]:
-    return [int(each.id[1:]) for each in batch]
+keys = st.tuples(st.sampled_from(WHO), st.sampled_from([each.id for each in EXAMPLES]), st.sampled_from(MODELS))
+known = st.frozensets(keys, max_size=60)
+pools = st.integers(0, len(EXAMPLES)).map(lambda most: EXAMPLES[:most])
+few = st.integers(1, len(MODELS)).map(lambda most: MODELS[:most])
+sizes = st.integers(0, 15)
+seeds = st.integers(0, 1000)
 
 
-def draw(table: Table, size: int = 10, seed: int = 0, train: list[Example] = TRAIN) -> list[int]:
-    return numbers(minibatch("c", train, size, table, random.Random(seed)))
+def met(who: str, *spots: Spot) -> set[Key]:
+    return {(who, example.id, model) for example, model in spots}
 
 
-def test_known_failures_first_then_the_unknown() -> None:
-    known = table(wrong=range(20), right=range(20, 30))
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+
+@given(known, pools, few, sizes, seeds)
+def test_a_block_is_as_long_as_it_can_be_with_each_example_once(
+    met: frozenset[Key], pool: list[Example], models: tuple[str, ...], size: int, seed: int
+) -> None:
+    found = block("a", pool, models, met, size, random.Random(seed))
+    open_ = {example.id for example, model in everywhere(pool, models) if ("a", example.id, model) not in met}
+    assert len(found) == len({example.id for example, _ in found}) == min(size, len(open_))
+    assert {example.id for example, _ in found} <= open_
+    assert all(model in models and ("a", example.id, model) not in met for example, model in found)
+
+
+@given(known, pools, few, sizes, seeds)
+def test_what_is_met_least_comes_first(met: frozenset[Key], pool: list[Example], models: tuple[str, ...], size: int, seed: int) -> None:
+    """By the candidate itself, and of equals by all."""
+
+    def familiar(example: Example) -> tuple[int, int]:
+        here = [who for who, where, _ in met if where == example.id]
+        return here.count("a"), len(here)
+
+    taken = [example for example, _ in block("a", pool, models, met, size, random.Random(seed))]
+    left = [e for e in pool if e not in taken and any(("a", e.id, model) not in met for model in models)]
+    assert [familiar(each) for each in taken] == sorted(familiar(each) for each in taken)
+    assert all(familiar(each) >= familiar(taken[-1]) for each in left if taken)
+
+
+@given(known, pools, few, sizes, seeds)
+def test_the_models_take_turns(met: frozenset[Key], pool: list[Example], models: tuple[str, ...], size: int, seed: int) -> None:
+    """Each spot is for the model that the candidate has been run with least, of those that are free there."""
+    load = Counter(model for who, _, model in met if who == "a")
+    for example, model in block("a", pool, models, met, size, random.Random(seed)):
+        free = [other for other in models if ("a", example.id, other) not in met]
+        assert load[model] == min(load[other] for other in free)
+        load[model] += 1
+
+
+@given(pools, few, st.integers(1, 15), seeds)
+def test_on_new_ground_no_model_gets_more_than_one_more(pool: list[Example], models: tuple[str, ...], size: int, seed: int) -> None:
+    counts = Counter(model for _, model in block("a", pool, models, frozenset(), size, random.Random(seed)))
+    assert max((counts[model] for model in models), default=0) - min((counts[model] for model in models), default=0) <= 1
+
+
+@given(known, pools, few, sizes, seeds)
+def test_a_block_follows_from_its_stream_alone(
+    met: frozenset[Key], pool: list[Example], models: tuple[str, ...], size: int, seed: int
+) -> None:
+    again = dict.fromkeys(sorted(met, reverse=True)).keys()  # in another order
+    before = list(pool)
+    assert block("a", pool, models, met, size, random.Random(seed)) == block("a", pool, models, again, size, random.Random(seed))
+    assert pool == before, "the examples stay as they were given"
+
+
+@given(pools, few, st.integers(1, 15), seeds)
+def test_block_by_block_every_spot_is_met_once_and_every_example_before_any_again(
+    pool: list[Example], models: tuple[str, ...], size: int, seed: int
+) -> None:
+    stream, known, order = random.Random(seed), set[Key](), list[Spot]()
+    while found := block("a", pool, models, known, size, stream):
+        order += found
+        known |= met("a", *found)
+    assert sorted((example.id, model) for example, model in order) == sorted((e.id, model) for e, model in everywhere(pool, models))
+    firsts = order[: len(pool)]
+    assert len({example.id for example, _ in firsts}) == len(pool)
+
+
+def test_what_others_have_met_comes_later_and_is_not_barred() -> None:
+    others = met("b", *everywhere(EXAMPLES[:8], MODELS))
     for seed in range(20):
-        batch = draw(known, seed=seed)
-        assert all(n < 20 for n in batch[:7])
-        assert all(n >= 30 for n in batch[7:])
+        assert {e.id for e, _ in block("a", EXAMPLES, MODELS, others, 4, random.Random(seed))} == {e.id for e in EXAMPLES[8:]}
+    assert len(block("a", EXAMPLES, MODELS, others, 12, random.Random(0))) == 12
 
 
-def test_few_failures_are_all_taken_and_the_unknown_fill_up() -> None:
-    batch = draw(table(wrong=range(3), right=range(3, 10)))
-    assert sorted(batch[:3]) == [0, 1, 2]
-    assert all(n >= 10 for n in batch[3:])
+def test_of_equals_chance_decides() -> None:
+    counts = Counter(e.id for seed in range(300) for e, _ in block("a", EXAMPLES, MODELS, frozenset(), 3, random.Random(seed)))
+    assert len(counts) == len(EXAMPLES) and max(counts.values()) < 3 * min(counts.values())
 
 
-def test_with_nothing_unknown_more_failures_come_then_any() -> None:
-    assert sorted(draw(table(wrong=range(9), right=range(9, 40)))[:9]) == list(range(9))
-    everything = draw(table(right=range(40)))
-    assert len(set(everything)) == 10
+# --- lessons ----------------------------------------------------------------------------------------------------------
 
-
-def test_what_failed_for_other_reasons_is_no_known_failure() -> None:
-    """Nor unknown: it would fail again, or not, and shows nothing."""
-    batch = draw(table(failed=range(20)))
-    assert all(n >= 20 for n in batch)
-
-
-def test_one_lost_objective_is_a_failure() -> None:
-    table = Table(TRAIN, Objectives(["a", "b"], ["template", "brevity"]))
-    for e in TRAIN:
-        lost = 0.9 if e is TRAIN[5] else 1.0
-        table.add([cell(e, {"template": 1.0}, model="a"), cell(e, {"template": 1.0, "brevity": lost}, model="b")])
-    assert draw(table)[0] == 5
-
-
-def test_another_candidates_failures_are_none() -> None:
-    other = Table(TRAIN, Objectives(["small"], ["template"]))
-    other.add(cell(e, 0.0, who="other") for e in TRAIN[:20])
-    counts = Counter(n < 20 for seed in range(50) for n in draw(other, seed=seed))
-    assert counts[False] > 150, "they are drawn like any unknown example"
-
-
-@given(
-    size=st.integers(1, 60),
-    seed=st.integers(0, 1000),
-    cut=st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 40)).map(sorted),
-    most=st.integers(0, 40),
+cells = st.lists(
+    st.builds(
+        lambda e, values, model: cell(e, values, model=model),
+        st.sampled_from(EXAMPLES),
+        st.sampled_from([None, 1.0, 0.0, 0.5, {"template": 1.0, "brevity": 0.9}, {"template": 1.0, "brevity": 1.0}]),
+        st.sampled_from(MODELS),
+    ),
+    max_size=30,
 )
-def test_a_batch_is_as_long_as_it_can_be_without_repeats(size: int, seed: int, cut: list[int], most: int) -> None:
-    known = table(wrong=range(cut[0]), right=range(cut[0], cut[1]), failed=range(cut[1], cut[2]))
-    batch = draw(known, size, seed, TRAIN[:most])
-    assert len(batch) == len(set(batch)) == min(size, most)
-    assert all(n < most for n in batch)
-    failures = sum(n < cut[0] for n in batch)
-    assert failures >= min(round(FAILURES * size), cut[0], most)
-    assert draw(known, size, seed, TRAIN[:most]) == batch
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 10])
-def test_every_failure_has_its_turn(size: int) -> None:
-    known = table(wrong=range(20), right=range(20, 40))
-    met = Counter(n for seed in range(300) for n in draw(known, size, seed))
-    assert set(range(20)) <= met.keys()
-    assert max(met[n] for n in range(20)) < 4 * min(met[n] for n in range(20))
+@given(cells, sizes, seeds)
+def test_failures_are_read_first_and_each_example_once(cells: list[Cell], size: int, seed: int) -> None:
+    found = [each.id for each in lessons(cells, ALL_ALIKE, size, random.Random(seed))]
+    failures = {each.example.id for each in cells if lost(each, ALL_ALIKE)}
+    scored = {each.example.id for each in cells if each.score is not None}
+    assert len(found) == len(set(found)) == min(size, len(scored)) and set(found) <= scored
+    assert set(found[: len(failures)]) <= failures, "also where another model was right on the example"
+    assert [each.id for each in lessons(iter(cells), ALL_ALIKE, size, random.Random(seed))] == found
+
+
+@pytest.mark.parametrize(
+    ("values", "is_lost"),
+    [(1.0, False), (0.0, True), (0.99, True), ({"template": 1.0, "brevity": 0.9}, True), ({"a": 1.0, "b": 1.0}, False), ({}, False)],
+)
+def test_one_lost_point_is_a_failure(values: dict[str, float] | float, is_lost: bool) -> None:
+    assert lost(cell(EXAMPLES[0], values), ALL_ALIKE) is is_lost
+
+
+def test_what_failed_for_other_reasons_teaches_nothing() -> None:
+    failed = cell(EXAMPLES[0], None)
+    assert not lost(failed, ALL_ALIKE)
+    assert lessons([failed], ALL_ALIKE, 5, random.Random(0)) == []
+
+
+def test_every_failure_has_its_turn() -> None:
+    cells = [cell(e, 0.0 if n < 8 else 1.0) for n, e in enumerate(EXAMPLES)]
+    counts = Counter(e.id for seed in range(300) for e in lessons(cells, ALL_ALIKE, 3, random.Random(seed)))
+    assert set(counts) == {e.id for e in EXAMPLES[:8]} and max(counts.values()) < 3 * min(counts.values())

@@ -48,7 +48,7 @@ def test_it_runs_on_the_embedded_model(tmp_path: Path, capsys: pytest.CaptureFix
     config = tmp_path / "multi_model.yaml"
     config.write_text((CONFIGS / "multi_model.yaml").read_text())
     command, out = commander(capsys, monkeypatch), tmp_path / "run"
-    small = ("--set", "budget.rollouts=48", "--set", "proposers.demos={max: 2, minibatch: 2}", "--no-progress")
+    small = ("--set", "budget.rollouts=48", "--set", "proposers.demos={max: 2}", "--no-progress")
     ran = command("run", config, *small, "--out", out, "--json")
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)

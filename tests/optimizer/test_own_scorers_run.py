@@ -93,7 +93,7 @@ def test_what_no_scorer_may_do_ends_the_run_with_its_name_and_the_examples(
 ) -> None:
     config = project(tmp_path, standin, name)
     ran = command("run", config, "--out", tmp_path / "out")
-    assert ran.code == 2 and re.search(rf"scorer '{name}', example 'val-4003': {TOLD[name]}", ran.err), ran.err
+    assert ran.code == 2 and re.search(rf"scorer '{name}', example 'train-1003': {TOLD[name]}", ran.err), ran.err
     (tmp_path / "own.py").write_text(SCORERS.replace('endswith("3")', 'endswith("none")'))
     standin.reset()
     mended = command("run", config, "--out", tmp_path / "out", "--resume")

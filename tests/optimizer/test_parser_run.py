@@ -43,9 +43,9 @@ def test_a_run_that_broke_off_goes_on_without_asking_twice(calls: int, tmp_path:
 
 
 def test_a_parsers_calls_count_against_the_budget(tmp_path: Path, standin: Standin) -> None:
-    result = sit(project(tmp_path, standin, {"calls": 150}), tmp_path / "run")
+    result = sit(project(tmp_path, standin, {"calls": 120}), tmp_path / "run", "proposers.demos={max: 3}")
     calls = standin.stats()["calls"]
-    assert result["stopped_by"] == "calls" and result["spent"]["calls"] == sum(calls.values()) <= 150
+    assert result["stopped_by"] == "calls" and result["spent"]["calls"] == sum(calls.values()) <= 120
     assert calls["parcel-parser"] > 0
 
 

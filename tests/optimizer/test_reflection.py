@@ -20,8 +20,8 @@ from optimizer.evaluate import Cell
 from optimizer.journal import Journal
 from optimizer.policy import ALL_ALIKE
 from optimizer.propose.guards import Guards
-from optimizer.propose.proposer import Attempt, Other, Proposal, Task
-from optimizer.propose.reflection import AROUND_LIMIT, ATTEMPTS, Reflection
+from optimizer.propose.proposer import Other, Proposal, Task
+from optimizer.propose.reflection import AROUND_LIMIT, Reflection
 
 NAMES = ("ticket", "note")
 GUARDS = Guards(lambda text: placeholders(text, NAMES), 2000, ())
@@ -53,22 +53,17 @@ def sent(request: Request) -> list[tuple[str, str]]:
 # --- the prompt -------------------------------------------------------------------------------------------------------
 
 
-async def test_the_prompt_holds_the_text_what_happened_and_what_was_tried(journal: Journal) -> None:
+async def test_the_prompt_holds_the_text_and_what_happened(journal: Journal) -> None:
     parent = candidate("Say yes.\nBe kind to {ticket}.")
     cells = [cell(example("e", ticket="Where is it?"), 0.25, text="nowhere", feedback="expected shipping")]
-    attempts = [Attempt(candidate("Say yes.\nBe stern."), "not better than its parent: -5.0 points on 10 examples")]
     model = Model(lambda _: "```\nSay yes.\nHelp with {ticket}.\n```")
-    await propose(journal, model, parent, cells=cells, attempts=attempts)
+    await propose(journal, model, parent, cells=cells)
     ((role, text),) = sent(model.asked[0])
     assert role == "user"
     assert 'The text is called "instructions".' in text
     assert "which have to stay as they are: {ticket}." in text
     assert "# The text now\n\nSay yes.\nBe kind to {ticket}.\n\n# How it did\n\n## Example 1" in text
     assert "Where is it?" in text and "nowhere" in text and "expected shipping" in text and "small:template 25 of 100" in text
-    assert text.endswith(
-        "# Changes that were tried before and did not help\n\n-Be kind to {ticket}.\n+Be stern.\n"
-        "Outcome: not better than its parent: -5.0 points on 10 examples"
-    )
 
 
 async def test_other_texts_that_did_better_are_shown_by_what_differs(journal: Journal) -> None:
@@ -102,11 +97,11 @@ async def test_expected_answers_are_withheld_where_they_have_to_be(journal: Jour
     assert "Feedback: wrong" in text and "Text A got this right (template 100 of 100)." in text and "+Say what is so." in text
 
 
-async def test_a_prompt_without_placeholders_or_attempts_speaks_of_none(journal: Journal) -> None:
+async def test_a_prompt_without_placeholders_or_other_texts_speaks_of_none(journal: Journal) -> None:
     model = Model(lambda _: GOOD)
     await propose(journal, model)
     text = sent(model.asked[0])[0][1]
-    assert "braces" not in text and "tried before" not in text
+    assert "braces" not in text and "Other texts" not in text
     assert text.startswith("You improve a text")
 
 
@@ -117,30 +112,22 @@ async def test_an_empty_text_is_called_empty(journal: Journal) -> None:
     assert proposal.child == candidate("Say yes, please.")
 
 
+def better(text: str) -> Other:
+    """Another text, that was right where the parent in `propose` was not."""
+    return Other(candidate(text), [cell(example("e"), 1.0)])
+
+
 async def test_changes_are_shown_line_by_line_whatever_the_lines_begin_with(journal: Journal) -> None:
     model = Model(lambda _: GOOD)
-    parent = candidate("keep\n-- a\n@@ b\n++ c")
-    await propose(journal, model, parent, attempts=[Attempt(candidate("keep\n--- new\n+++ new\n@@ new"), "no gain")])
-    shown = sent(model.asked[0])[0][1].partition("did not help\n\n")[2].splitlines()
-    assert sorted(shown) == sorted(["--- a", "-@@ b", "-++ c", "+--- new", "++++ new", "+@@ new", "Outcome: no gain"])
+    await propose(journal, model, candidate("keep\n-- a\n@@ b\n++ c"), others=[better("keep\n--- new\n+++ new\n@@ new")])
+    shown = sent(model.asked[0])[0][1].partition("## Text A\n\n")[2].splitlines()
+    assert sorted(shown) == sorted(["--- a", "-@@ b", "-++ c", "+--- new", "++++ new", "+@@ new"])
 
 
 async def test_a_change_of_line_ends_alone_shows_no_lines(journal: Journal) -> None:
     model = Model(lambda _: GOOD)
-    await propose(journal, model, candidate("one\r\ntwo"), attempts=[Attempt(candidate("one\ntwo"), "no gain")])
-    assert sent(model.asked[0])[0][1].endswith("did not help\n\n\nOutcome: no gain")
-
-
-async def test_only_the_last_attempts_at_this_component_are_told(journal: Journal) -> None:
-    """What another proposer did with the demonstrations says nothing about this text."""
-    model = Model(lambda _: GOOD)
-    parent = candidate(**{DEMONSTRATIONS: ""})
-    attempts = [Attempt(parent.replace(instructions=f"try {n}"), f"reason {n}") for n in range(5)]
-    other = Attempt(parent.replace(**{DEMONSTRATIONS: '{"inputs": {}, "answer": "a"}'}), "of demonstrations")
-    await propose(journal, model, parent, attempts=[*attempts, other, other, other])
-    text = sent(model.asked[0])[0][1]
-    assert [f"+try {n}\nOutcome: reason {n}" in text for n in range(5)] == [False, False, True, True, True]
-    assert "of demonstrations" not in text
+    await propose(journal, model, candidate("one\r\ntwo"), others=[better("one\ntwo")])
+    assert sent(model.asked[0])[0][1].endswith("## Text A\n\n")
 
 
 # --- replies ----------------------------------------------------------------------------------------------------------
@@ -259,13 +246,12 @@ def test_the_longest_prompts_stay_within_the_claim_and_use_most_of_it(tmp_path: 
     guards = Guards(lambda text: placeholders(text, names), 100_000, ())
     parent = candidate("".join(f"{{{name}}}" for name in names))
     cells = [cell(example(f"e{n}", **{"🦜": "🦜" * 5000}), 0.0, text="🦜" * 5000, feedback="🦜" * 5000) for n in range(20)]
-    attempts = [Attempt(candidate("🦜" * 20_000 + str(n)), "🦜" * 5000) for n in range(ATTEMPTS + 2)]
     model = Model(lambda _: "🦜" * 250, max_tokens=1000)
     with closing(Journal.write(tmp_path)) as journal:
         others = [
             Other(candidate("🦜" * 20_000 + f"{n}."), [cell(each.example, 1.0, text="🦜" * 5000) for each in cells]) for n in range(3)
         ]
-        now = task(parent, cells=cells, others=others, attempts=attempts, problem=lambda _: "🦜" * 5000, desk=Desk(journal))
+        now = task(parent, cells=cells, others=others, problem=lambda _: "🦜" * 5000, desk=Desk(journal))
         bounded(parent, now, model, guards)
         prompt = model.asked[0].messages[0].content
         opening = prompt.partition("\n\n# How it did")[0]
@@ -290,7 +276,6 @@ cells = st.builds(
     texts=st.lists(letters, min_size=1, max_size=3),
     cells=st.lists(cells, max_size=8),
     theirs=st.lists(st.tuples(letters, cells), max_size=4),
-    attempts=st.lists(st.tuples(letters, letters), max_size=5),
     reason=letters,
     replies=st.lists(st.text(max_size=100), min_size=2, max_size=2),
     most=st.integers(1, 100),
@@ -301,19 +286,17 @@ def test_no_prompt_is_longer_than_was_claimed(
     texts: list[str],
     cells: list[Cell],
     theirs: list[tuple[str, Cell]],
-    attempts: list[tuple[str, str]],
     reason: str,
     replies: Sequence[str],
     most: int,
     seed: int,
 ) -> None:
     parent = Candidate({f"part {n} {{ticket}}": text for n, text in enumerate(texts)})
-    tried = [Attempt(Candidate(dict.fromkeys(parent.components, text)), why) for text, why in attempts]
     model = Model(in_turn(*(reply.encode()[:most].decode(errors="ignore") for reply in replies)), max_tokens=most)
     folder = tmp_path_factory.mktemp("run")
     with closing(Journal.write(folder)) as journal:
         others = [Other(Candidate(dict.fromkeys(parent.components, text)), [its]) for text, its in theirs]
-        now = task(parent, cells=cells, others=others, attempts=tried, problem=lambda _: reason, desk=Desk(journal), seed=seed)
+        now = task(parent, cells=cells, others=others, problem=lambda _: reason, desk=Desk(journal), seed=seed)
         bounded(parent, now, model, GUARDS)
 
 
@@ -325,21 +308,8 @@ def test_without_a_price_to_keep_the_client_is_not_asked() -> None:
     assert Reflection(Unasked(), GUARDS, 10, True, ALL_ALIKE).claim(candidate(), False) == Claim(calls=2)
 
 
-@given(st.dictionaries(st.sampled_from(["a", "b", DEMONSTRATIONS]), st.text(max_size=60), min_size=1), st.integers(1, 300))
-def test_the_largest_child_is_as_long_as_any_that_passes(texts: dict[str, str], max_bytes: int) -> None:
-    guards = Guards(lambda text: placeholders(text, NAMES), max_bytes, ())
-    parent = Candidate(texts)
-    largest = Reflection(Model(), guards, 10, True, ALL_ALIKE).largest(parent)
-    for name, text in largest.components.items():
-        if name == DEMONSTRATIONS:
-            assert text == parent.components[name]
-        else:
-            assert text.startswith(parent.components[name])
-            assert len(text.encode()) == guards.room(parent.components[name])
-
-
 def test_what_it_tells_of_itself() -> None:
     work = Reflection(Model(), GUARDS, 7, True, ALL_ALIKE)
-    assert (work.name, work.minibatch, work.needs_failures) == ("reflection", 7, True)
+    assert (work.name, work.minibatch) == ("reflection", 7)
     priced = work.claim(candidate(), True)
     assert priced.rollouts == 0 and priced.usd == pytest.approx(priced.tokens * USD_PER_TOKEN)

@@ -34,7 +34,9 @@ def filled(rollouts: int, failed: str | None = None, usd: float | None = 0.0) ->
 
 
 def committed(calls: int = 0) -> JobCommitted:
-    return JobCommitted(1, "demos", "accepted", "better", "abc", 2, 3, 0.4, 0.55, {}, Spent(rollouts=1, calls=calls, usd=0.5))
+    return JobCommitted(
+        1, "lines", "run", "on 12 examples, to explore", "abc", 2, 3, 0.4, 0.55, {}, Spent(rollouts=1, calls=calls, usd=0.5)
+    )
 
 
 def test_a_line_when_a_stage_begins_and_every_few_seconds() -> None:

@@ -83,7 +83,7 @@ def test_a_run_finds_a_better_prompt_and_says_by_how_much(project: Path, tmp_pat
     # The budget is a cap on what the server saw, and the result says what was used.
     assert task_calls(standin) == result["spent"]["rollouts"] <= ROLLOUTS
     assert result["spent"]["calls"] == sum(standin.stats()["calls"].values())
-    assert any(job.outcome == "accepted" for job in watcher.jobs)
+    assert any(job.outcome == "proposed" for job in watcher.jobs)
 
 
 def test_a_finished_run_is_derived_again_for_nothing(project: Path, tmp_path: Path, standin: Standin) -> None:
@@ -165,7 +165,7 @@ def test_no_limit_is_ever_passed(tmp_path: Path, standin: Standin, limit: dict[s
 
 
 def test_a_budget_too_small_to_compare_anything_costs_nothing(project: Path, tmp_path: Path, standin: Standin) -> None:
-    with pytest.raises(BudgetError, match=r"rollouts would come before the first comparison.*may take 76\. Raise budget\.rollouts"):
+    with pytest.raises(BudgetError, match=r"rollouts would come before the first comparison.*may take 74\. Raise budget\.rollouts"):
         sit(project, tmp_path / "run", "budget.rollouts=60")
     assert standin.stats()["calls"] == {}
 
@@ -177,9 +177,9 @@ def test_an_unknown_price_is_an_error_where_money_is_limited(project: Path, tmp_
 
 def test_time_that_is_up_ends_the_run_and_its_replay_alike(project: Path, tmp_path: Path, standin: Standin) -> None:
     standin.reset(Behaviour(latency=0.05))
-    result = sit(project, tmp_path / "run", "budget.minutes=0.012", "concurrency=4")
+    result = sit(project, tmp_path / "run", "budget.minutes=0.03", "concurrency=4")
     assert result["stopped_by"] == "minutes"
-    assert replayed(project, tmp_path / "run", "budget.minutes=0.012", "concurrency=4") == []
+    assert replayed(project, tmp_path / "run", "budget.minutes=0.03", "concurrency=4") == []
 
 
 def test_transient_faults_leave_no_zero(project: Path, tmp_path: Path, standin: Standin) -> None:

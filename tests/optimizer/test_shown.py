@@ -16,6 +16,7 @@ class Watching(Always):
     minibatch = 5
 
     def __init__(self) -> None:
+        super().__init__(CHILD)
         self.tasks: list[Task] = []
 
     async def propose(self, task: Task) -> Proposal:
@@ -27,7 +28,7 @@ async def watched(folder: Path) -> list[Task]:
     with closing(Journal.write(folder)) as journal:
         seeker = search(journal, train=TRAIN)
         proposer = Watching()
-        seeker._proposers = [proposer]
+        seeker._schedule._proposers = [proposer]
         await seeker.run()
     return proposer.tasks
 

@@ -12,7 +12,6 @@ from pieces import candidate, cell, examples
 from optimizer.config import ObjectivesConfig
 from optimizer.evaluate import Cell
 from optimizer.policy import Array, Objectives
-from optimizer.pool import Pool
 from optimizer.standing import Standing
 from optimizer.table import Table
 from optimizer.winners import View, worths
@@ -46,14 +45,20 @@ class Scratch:
     """Everything worked out anew, in the plainest way."""
 
     def __init__(self, table: Table, count: int) -> None:
-        pool = Pool(WHO[0], table, VAL)
         self.values = np.array([table.values(who.id, VAL) for who in WHO[:count]])
-        self.levels = np.array([pool.level(who) for who in WHO[:count]])
+        self.levels = np.array([[_level(self.values[0, :, j], own[:, j]) for j in range(own.shape[1])] for own in self.values])
         self.free = WANTED.frontier(self.levels)
         asked = ~np.isnan(self.values).all(axis=0)
         at = {"objective": self.levels, "instance": worths(self.values, WANTED.weights, asked), "cartesian": self.values.reshape(count, -1)}
         self.wins = {view: _mask(rows) for view, rows in at.items()}
         self.wins["hybrid"] = np.hstack([self.wins["objective"], self.wins["instance"]])
+
+
+def _level(seed: Array, own: Array) -> float:
+    """Of one objective: the seed's mean, and the mean difference to it where both are known."""
+    before = [value for value in seed.tolist() if not math.isnan(value)]
+    gains = [after - value for value, after in zip(seed.tolist(), own.tolist(), strict=True) if not math.isnan(after - value)]
+    return sum(before) / len(before) + sum(gains) / len(gains) if gains else math.nan
 
 
 def _mask(rows: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:

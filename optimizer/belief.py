@@ -1,0 +1,350 @@
+"""What the cells tell of every candidate: a Bayesian linear model of the scores, so that candidates can be compared that have met
+different examples, and lines can be judged that have never stood together.
+
+The score of a candidate c on an example e with a model m, in one dimension:
+
+    score = level + hard(e, m) + bends(number of lines of each component) + own(c) + noise
+            + sum over lines u of c: worth(u) + taste(u, m) + share(u, c, e) * (help + force(u))
+
+`share` is the line's part in what the candidate says of the example: the rare words that line and example have in common, relative to the
+words that they could have in common, and divided by the sum over the candidate's lines where that is more than 1. So a line mostly acts
+where it speaks of what is asked, and saying it twice adds little. `own` is what a candidate is worth beyond the sum of its lines: for
+texts that do not fall into lines that act by themselves, it is all there is. `taste` is what one model makes of a line beyond that. Every
+effect has a normal prior around 0 (help: around HELP), every example an effect of its own, which is integrated out; the posterior is exact.
+
+A mixed model for comparisons over incomplete rows, as for example in Pinheiro and Bates 2000, chapter 2; choosing by draws from it is
+Thompson sampling (Thompson 1933, Biometrika 25), here for a linear bandit.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adapters.candidate import Candidate
+from adapters.example import Example
+from adapters.template import spell
+from optimizer.design import Block, Design, design
+from optimizer.evaluate import Cell
+from optimizer.policy import Array, Objectives
+from optimizer.units import Unit, units
+from optimizer.words import Words
+
+Indexes = NDArray[np.intp]
+
+WORTH, TASTE, FORCE, OWN, BEND, HELP = 0.03, 0.02, 0.3, 0.05, 0.3, 0.2
+"""Standard deviations of the effects (HELP: also the mean of its own), for scores that are 0 or 1 half and half, whose deviation is 0.5;
+for others they are scaled."""
+IDLE = -0.03
+"""What a line that speaks of nothing in any example is taken to add, until it shows: a prompt is better short."""
+LEAST = 0.02
+"""Scores that vary less than this are taken to vary so much."""
+PER = 10.0
+"""Lines are counted in tens, so that their number has effects of the size of the others."""
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A candidate: the indexes of its lines, rising, and their shares (lines × examples)."""
+
+    candidate: Candidate
+    lines: Indexes
+    shares: Array
+
+
+class Belief:
+    """Takes up candidates and lines; a posterior is about those that were taken up when it was made."""
+
+    def __init__(self, examples: Sequence[Example]) -> None:
+        self._column = {example.id: index for index, example in enumerate(examples)}
+        self._words = Words(["\n".join(map(spell, example.inputs.values())) for example in examples])
+        self.units: list[Unit] = []
+        self._index: dict[Unit, int] = {}
+        self._relevance: list[Array] = []
+        self._known: list[Known] = []
+        self._number: dict[str, int] = {}
+
+    def meet(self, candidate: Candidate) -> None:
+        """Take up a candidate with its lines; it need not have any cell."""
+        if candidate.id not in self._number:
+            self._number[candidate.id] = len(self._known)
+            for unit in units(candidate):
+                self.offer(unit)
+            lines = np.array(self.lines(candidate), dtype=np.intp)
+            self._known.append(Known(candidate, lines, shares(self.relevance[lines])))
+
+    def offer(self, unit: Unit) -> None:
+        """Take up a line that no candidate has yet."""
+        if unit not in self._index:
+            self._index[unit] = len(self.units)
+            self.units.append(unit)
+            self._relevance.append(self._words.relevance(unit.text))
+
+    def lines(self, candidate: Candidate) -> tuple[int, ...]:
+        """The indexes of its lines, rising."""
+        return tuple(sorted(self._index[unit] for unit in units(candidate)))
+
+    @property
+    def relevance(self) -> Array:
+        """Lines × examples."""
+        return np.array(self._relevance).reshape(len(self.units), len(self._column))
+
+    def posterior(self, cells: Sequence[Cell], objectives: Objectives) -> "Posterior":
+        """From cells of candidates that were taken up. Those that failed say nothing."""
+        scored = [(cell, cell.score.values) for cell in cells if cell.score is not None]
+        who = np.array([self._number[cell.candidate] for cell, _ in scored], dtype=np.intp)
+        where = np.array([self._column[cell.example.id] for cell, _ in scored], dtype=np.intp)
+        model = np.array([list(objectives.models).index(cell.model) for cell, _ in scored], dtype=np.intp)
+        raw = np.array([[values.get(d, np.nan) for d in objectives.dimensions] for _, values in scored], dtype=np.float64)
+        raw = raw.reshape(len(scored), len(objectives.dimensions))
+        shape = Shape(tuple(self._known), tuple(self.units), self.relevance, objectives)
+        turned = np.where(objectives.lower_is_better[: raw.shape[1]], 1 - raw, raw)
+        designs: dict[bytes, Design] = {}
+        fitted = []
+        for values in turned.T:
+            seen = ~np.isnan(values)
+            if seen.tobytes() not in designs:  # dimensions are mostly missing together, and the design is the work
+                designs[seen.tobytes()] = _design(shape, who[seen], where[seen], model[seen])
+            fitted.append(_fit(shape, designs[seen.tobytes()], values[seen]))
+        return Posterior(shape, fitted)
+
+
+def shares(relevance: Array) -> Array:
+    """Of one candidate's lines: lines × examples, both."""
+    found: Array = relevance / np.maximum(relevance.sum(axis=0), 1.0)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Which coefficient is where: [level; per component: n, then n squared; help; worth by line; force by line; where there are several
+    models: taste by line and model; own by candidate]."""
+
+    known: Sequence[Known]
+    units: Sequence[Unit]
+    relevance: Array
+    objectives: Objectives
+
+    @cached_property
+    def components(self) -> list[str]:
+        return sorted({unit.component for unit in self.units})
+
+    @cached_property
+    def owners(self) -> Array:
+        """Lines × components."""
+        found = np.array([[unit.component == name for name in self.components] for unit in self.units], dtype=np.float64)
+        return found.reshape(len(self.units), len(self.components))
+
+    @cached_property
+    def help(self) -> int:
+        return 1 + 2 * len(self.components)
+
+    @cached_property
+    def models(self) -> int:
+        """How many there are to tell apart."""
+        return len(self.objectives.models) if len(self.objectives.models) > 1 else 0
+
+    @cached_property
+    def own(self) -> int:
+        """Where the first of these is."""
+        return self.help + 1 + (2 + self.models) * len(self.units)
+
+    @cached_property
+    def size(self) -> int:
+        return self.own + len(self.known)
+
+    def worth(self, lines: Indexes | slice = slice(None)) -> Indexes:
+        return np.arange(self.help + 1, self.help + 1 + len(self.units))[lines]
+
+    def force(self, lines: Indexes | slice = slice(None)) -> Indexes:
+        return self.worth(lines) + len(self.units)
+
+    def taste(self, lines: Indexes) -> Indexes:
+        """Line by line, model by model."""
+        first = self.help + 1 + 2 * len(self.units)
+        return (first + lines[:, None] * self.models + np.arange(self.models)).ravel()
+
+    def columns(self, lines: Indexes, number: int | None) -> Indexes:
+        """Of the coefficients that have a part in a candidate with these lines; `number`: the candidate's own one too."""
+        own = np.array([] if number is None else [self.own + number], dtype=np.intp)
+        return np.concatenate([np.arange(self.help + 1), self.worth(lines), self.force(lines), self.taste(lines), own])
+
+    def factors(self, lines: Indexes, share: Array, model: Indexes, *, own: bool) -> Array:
+        """Rows × columns. `share`: rows × lines; `model`: the row's; `own`: whether the candidate's own coefficient has a part."""
+        counts = self.owners[lines].sum(axis=0) / PER
+        rows = np.ones((len(share), 1))
+        asked = np.tile(model[:, None] == np.arange(self.models), (1, len(lines))).astype(np.float64)
+        found = [rows, rows * counts, rows * counts**2, share.sum(axis=1, keepdims=True), rows * np.ones(len(lines)), share, asked]
+        return np.hstack([*found, rows] if own else found)
+
+    @cached_property
+    def prior(self) -> tuple[Array, Array]:
+        """Means and standard deviations."""
+        mean, deviation = np.zeros(self.size), np.full(self.size, OWN)
+        mean[self.help], deviation[0] = HELP, 1.0
+        mean[self.worth()] = np.where(self.relevance.any(axis=1), 0.0, IDLE)
+        deviation[1 : self.help + 1] = BEND
+        deviation[self.worth()], deviation[self.force()] = WORTH, FORCE
+        deviation[self.taste(np.arange(len(self.units)))] = TASTE
+        return mean, deviation
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """One dimension's posterior: its mean, its design, the prior deviations in the scores' scale, and by model the mean effect of the
+    examples."""
+
+    mean: Array
+    design: Design
+    deviation: Array
+    hard: Array
+
+    def draw(self, rng: np.random.Generator, heat: float) -> Array:
+        """Coefficients, spread `heat` times as wide as the posterior."""
+        luck = rng.standard_normal(len(self.mean))
+        luck[self.design.active] = luck[self.design.active] @ self.design.root
+        drawn: Array = self.mean + heat * self.deviation * luck
+        return drawn
+
+    def variance(self, factors: Array) -> float:
+        """Of the sum of the coefficients times these factors."""
+        parts = factors * self.deviation
+        known = self.design.root @ parts[self.design.active]
+        parts[self.design.active] = 0.0
+        return float(parts @ parts + known @ known)
+
+
+def _design(shape: Shape, who: Indexes, where: Indexes, model: Indexes) -> Design:
+    models = len(shape.objectives.models)
+    blocks = list(_blocks(shape, who, where, model))
+    return design(blocks, shape.prior[1], where * models + model, shape.relevance.shape[1] * models)
+
+
+def _fit(shape: Shape, design: Design, values: Array) -> Fitted:
+    """`values`: the design's cells'."""
+    scale = max(LEAST, float(np.std(values)) if len(values) else 0.0) / 0.5
+    mean, deviation = shape.prior
+    mean = mean * scale
+    mean[0] = 0.5
+    left = design.less(values, (mean / deviation)[design.active])
+    change = design.solve(left)
+    mean[design.active] += change * deviation[design.active]
+    models = len(shape.objectives.models)
+    hard = design.hard(design.less(left, change)).reshape(-1, models).mean(axis=0)
+    return Fitted(mean, design, deviation * scale, hard)
+
+
+def _blocks(shape: Shape, who: Indexes, where: Indexes, model: Indexes) -> Iterator[Block]:
+    for number in np.unique(who).tolist():
+        rows = np.flatnonzero(who == number)
+        known = shape.known[number]
+        yield rows, shape.columns(known.lines, number), shape.factors(known.lines, known.shares.T[where[rows]], model[rows], own=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """`dimensions`: one for each of the objectives' dimensions."""
+
+    shape: Shape
+    dimensions: Sequence[Fitted]
+
+    def draw(self, rng: np.random.Generator, heat: float) -> list[Array]:
+        """Coefficients of each dimension."""
+        return [fitted.draw(rng, heat) for fitted in self.dimensions]
+
+    @property
+    def means(self) -> list[Array]:
+        return [fitted.mean for fitted in self.dimensions]
+
+    def levels(self, drawn: Sequence[Array]) -> Array:
+        """Candidates × objectives, over all examples, under these coefficients."""
+        return self._levels(drawn, self._factors)
+
+    def imagined(self, lines: Sequence[int], drawn: Sequence[Array]) -> Array:
+        """By objective: what the lines of a candidate that is not known add up to."""
+        chosen = np.array(lines, dtype=np.intp)
+        found = [np.zeros((1, self.shape.size)) for _ in self._models]
+        for k in self._models:
+            found[k][0, self.shape.columns(chosen, None)] = self.shape.factors(chosen, self._usual(chosen), np.array([k]), own=False)[0]
+        levels: Array = self._levels(drawn, found)[0]
+        return levels
+
+    def sureness(self, number: int, weights: Array) -> float:
+        """How much better than the first candidate this one is in the weighted mean of the objectives, in standard deviations of that
+        difference; 0 for the first, and where all weights are 0."""
+        by_model = weights.reshape(len(self._factors), -1) / (weights.sum() or 1.0)
+        contrasts = np.tensordot(by_model.T, [each[number] - each[0] for each in self._factors], axes=1)
+        mean = sum(float(each @ fitted.mean) for each, fitted in zip(contrasts, self.dimensions, strict=True))
+        variance = sum(fitted.variance(each) for each, fitted in zip(contrasts, self.dimensions, strict=True))
+        return mean / variance**0.5 if variance else 0.0
+
+    def lines(self, drawn: Sequence[Array], weights: Array) -> "Lines":
+        """What lines do to the weighted mean of the objectives."""
+        shape = self.shape
+        by_model = weights.reshape(len(self._models), -1) / (weights.sum() or 1.0)
+        mixed = sum((weight * each for weight, each in zip(by_model.sum(axis=0), drawn, strict=True)), np.zeros(shape.size))
+        slopes, curves = mixed[1 : shape.help].reshape(2, -1)
+        tastes = [each[shape.taste(np.arange(len(shape.units)))].reshape(len(shape.units), shape.models) for each in drawn]
+        own = sum((taste @ by_model[: shape.models, d] for d, taste in enumerate(tastes)), np.zeros(len(shape.units)))
+        worth, force = mixed[shape.worth()] + own, mixed[shape.help] + mixed[shape.force()]
+        return Lines(worth, force, shape.relevance, shape.owners, slopes, curves)
+
+    def _levels(self, drawn: Sequence[Array], factors: Sequence[Array]) -> Array:
+        pairs = [(k, d) for k in self._models for d in range(len(self.dimensions))]
+        parts = [factors[k] @ drawn[d] + self.dimensions[d].hard[k] for k, d in pairs]
+        return np.stack(parts, axis=1) if parts else np.zeros((len(factors[0]), 0))
+
+    def _usual(self, lines: Indexes) -> Array:
+        usual: Array = shares(self.shape.relevance[lines]).mean(axis=1)
+        return usual[None, :]
+
+    @cached_property
+    def _factors(self) -> list[Array]:
+        """By model: candidates × coefficients, in the mean over all examples."""
+        shape = self.shape
+        found = [np.zeros((len(shape.known), shape.size)) for _ in self._models]
+        for number, known in enumerate(shape.known):
+            columns, usual = shape.columns(known.lines, number), known.shares.mean(axis=1)[None, :]
+            for k in self._models:
+                found[k][number, columns] = shape.factors(known.lines, usual, np.array([k]), own=True)[0]
+        return found
+
+    @property
+    def _models(self) -> range:
+        return range(len(self.shape.objectives.models))
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """What lines do under some coefficients: `worth` by itself, `force` where they speak of the example (`relevance`: lines × examples),
+    and the slope and the curve of the number of lines (in tens) of each component (`owners`: lines × components)."""
+
+    worth: Array
+    force: Array
+    relevance: Array
+    owners: Array
+    slopes: Array
+    curves: Array
+
+    def total(self, chosen: NDArray[np.bool_]) -> float:
+        """What the chosen ones add up to."""
+        said, acts, counts = chosen @ self.relevance, chosen @ self._acts, chosen @ self.owners / PER
+        return float((acts / np.maximum(said, 1.0)).mean() + chosen @ self.worth + counts @ self.slopes + counts**2 @ self.curves)
+
+    def flips(self, chosen: NDArray[np.bool_]) -> Array:
+        """By line: what the total would be if it were taken in, or left out where it is chosen."""
+        sign = np.where(chosen, -1.0, 1.0)[:, None]
+        said, acts = sign * self.relevance, sign * self._acts  # large, and changed in place: making them takes longer than all the rest
+        said += chosen @ self.relevance
+        acts += chosen @ self._acts
+        acts /= np.maximum(said, 1.0, out=said)
+        counts = (chosen @ self.owners + sign * self.owners) / PER
+        bent = counts @ self.slopes + counts**2 @ self.curves
+        total: Array = acts.mean(axis=1) + chosen @ self.worth + sign[:, 0] * self.worth + bent
+        return total
+
+    @cached_property
+    def _acts(self) -> Array:
+        return self.force[:, None] * self.relevance

@@ -1,0 +1,164 @@
+"""The schedule: what each job is about, fixed when it is drawn, by what is known then and by streams of its own."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from adapters.candidate import Candidate
+from adapters.digest import digest
+from adapters.example import Example
+from adapters.split import SearchData
+from optimizer.budget import Claim
+from optimizer.config import ObjectivesConfig
+from optimizer.evaluate import Cell, Evaluator, Spot
+from optimizer.minibatch import Key, block, lessons, lost
+from optimizer.pool import Pool
+from optimizer.propose.demos import unshown
+from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Proposer
+from optimizer.table import Table
+
+SEED_JOB = 0
+FIRST = 20
+"""Train examples that the seed meets before anything else, and half as many of val."""
+OPENING = 6
+"""Proposals that are made from what the seed has shown there, before anything else is run."""
+BLOCK = 12
+"""Cells of one job."""
+CYCLE = ("explore", "explore", "confirm", "propose")
+"""What jobs do, in turn: run a candidate that may be the best; run the one that is believed to be, on val; propose."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What of the config decides the search. `priced`: tokens or money are limited; `report_share`: the report's cells relative to the
+    seed's first ones."""
+
+    in_flight: int
+    random_seed: int
+    max_failed_share: float
+    priced: bool
+    report_share: float
+
+    def rng(self, what: str, index: int) -> np.random.Generator:
+        return np.random.default_rng(int(digest(self.random_seed, what, index), 16))
+
+    def stream(self, what: str, index: int) -> random.Random:
+        return random.Random(f"{self.random_seed}/{what}/{index}")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work, as far as it got: a candidate's cells in some spots, or a proposal from a candidate's known `lessons`.
+
+    The first fields are fixed when it is drawn, by what is known then; `ticket` when the budget admits it; `cells` and `proposal` are what
+    came of it.
+    """
+
+    index: int
+    aim: str
+    candidate: Candidate
+    spots: Sequence[Spot]
+    proposer: Proposer | None
+    batch: Sequence[Example]
+    lessons: Sequence[Cell]
+    known: frozenset[str]
+    others: Sequence[Other]
+    claim: Claim
+    ticket: int = 0
+    cells: Sequence[Cell] = ()
+    proposal: Proposal = NO_PROPOSAL
+
+
+class Schedule:
+    """Draws one job after another. It spends nothing and accepts nothing."""
+
+    def __init__(
+        self,
+        seed: Candidate,
+        data: SearchData,
+        rules: Rules,
+        evaluator: Evaluator,
+        proposers: Sequence[Proposer],
+        table: Table,
+        pool: Pool,
+        wanted: ObjectivesConfig,
+    ) -> None:
+        self._seed, self._data, self._rules, self._evaluator, self._proposers = seed, data, rules, evaluator, proposers
+        self._table, self._pool, self._wanted = table, pool, wanted
+        self._examples = [*data.train, *data.val]
+        self._next = SEED_JOB + 1
+        self._planned: dict[int, set[Key]] = {}
+        """Job → the cells that it is to fill, as long as it has not committed."""
+
+    def first(self) -> list[Spot]:
+        """Where the seed is run before anything else."""
+        stream = self._rules.stream("block", SEED_JOB)
+        splits = ((self._data.train, FIRST), (self._data.val, FIRST // 2))
+        return [spot for split, size in splits for spot in self._block(self._seed, split, size, stream)]
+
+    def draw(self) -> Job:
+        index = self._next
+        self._next += 1
+        job = self._proposing(index) if self._aim(index) == "propose" else None
+        job = job or self._running(index)
+        self._planned[index] = {(job.candidate.id, example.id, model) for example, model in job.spots}
+        return job
+
+    def forget(self, job: Job) -> None:
+        """It has committed: what it has filled is in the table."""
+        del self._planned[job.index]
+
+    def _aim(self, index: int) -> str:
+        return "propose" if index <= OPENING else CYCLE[index % len(CYCLE)]
+
+    def _running(self, index: int) -> Job:
+        """A block of a candidate that may be the best, or of the one that is believed to be."""
+        stream = self._rules.stream("block", index)
+        aim, candidate = "confirm", self._pool.favourite()
+        spots = self._block(candidate, self._data.val, BLOCK, stream) if self._aim(index) == aim else []
+        if not spots:
+            aim, candidate = "explore", self._pool.draw(self._rules.rng("draw", index), self._done())
+            spots = self._block(candidate, self._examples, BLOCK, stream)
+        claim = self._evaluator.claim(candidate, spots, self._rules.priced)
+        return Job(index, aim, candidate, spots, None, (), (), frozenset(), (), claim)
+
+    def _proposing(self, index: int) -> Job | None:
+        """A proposal from what a candidate has shown on train; None where there is nothing to learn from."""
+        learnt = {}
+        for each in self._pool.members:
+            cells = self._table.cells(each.id, unshown(each, self._data.train))
+            if any(lost(cell, self._wanted) for cell in cells):
+                learnt[each] = cells
+        if not self._proposers or not learnt:
+            return None
+        proposer = self._proposers[index % len(self._proposers)]
+        opening = index <= OPENING and self._seed in learnt
+        parent = self._seed if opening else self._pool.parent(self._rules.rng("parent", index), list(learnt))
+        batch = lessons(learnt[parent], self._wanted, proposer.minibatch, self._rules.stream("lessons", index))
+        cells = self._table.cells(parent.id, batch)
+        known = frozenset(each.id for each in self._pool.members)
+        claim = proposer.claim(parent, self._rules.priced)
+        return Job(index, "propose", parent, (), proposer, batch, cells, known, self._pool.others(parent, batch), claim)
+
+    def _block(self, candidate: Candidate, examples: Sequence[Example], size: int, stream: random.Random) -> list[Spot]:
+        """Never on an example that it shows with its answer."""
+        met = set(self._table.known).union(*self._planned.values())
+        return block(candidate.id, unshown(candidate, examples), self._evaluator.models, met, size, stream)
+
+    def _done(self) -> set[str]:
+        """Those that have met everything, or will have when what is under way is done."""
+        planned = Counter(who for keys in self._planned.values() for who, _, _ in keys)
+        most = len(self._evaluator.models)
+        return {
+            each.id
+            for each in self._pool.members
+            if self._table.version(each.id) + planned[each.id] >= most * len(unshown(each, self._examples))
+        }
+
+
+def first_cells(seed: Candidate, data: SearchData) -> int:
+    """How many cells the seed's first ones are."""
+    return min(FIRST, len(unshown(seed, data.train))) + min(FIRST // 2, len(unshown(seed, data.val)))

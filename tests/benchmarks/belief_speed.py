@@ -1,0 +1,74 @@
+"""How long the belief takes to learn from all cells, and to draw the next candidate.
+
+    python tests/benchmarks/belief_speed.py [--examples 1000] [--models 3] [--candidates 300] [--lines 600] [--each 15] [--cells 4000]
+
+Candidates are made of `each` lines out of `lines`, and have met examples at random; scores are 0 or 1. Median of a few, in seconds of
+processor time; run it with OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+
+from adapters.answer import TracedAnswer
+from adapters.candidate import Candidate
+from adapters.example import Example
+from optimizer.budget import Used
+from optimizer.compose import Composer
+from optimizer.evaluate import Cell
+from optimizer.policy import Objectives
+from optimizer.pool import Composing, Pool
+from optimizer.table import Table
+from scoring.score import Score
+
+ANSWER, USED = TracedAnswer("yes"), Used(1, {}, 0)
+VOCABULARY = 2000
+
+
+def world(asked: argparse.Namespace) -> Pool:
+    rng = np.random.default_rng(0)
+
+    def text(words: int) -> str:
+        return " ".join(f"w{n}" for n in (rng.random(words) ** 2 * VOCABULARY).astype(int).tolist())
+
+    examples = [Example(f"e{n}", {"text": text(30)}) for n in range(asked.examples)]
+    lines = [text(12) for _ in range(asked.lines)]
+    picks = [sorted(rng.choice(asked.lines, asked.each, replace=False).tolist()) for _ in range(asked.candidates)]
+    candidates = [Candidate({"instructions": "\n".join(lines[n] for n in pick)}) for pick in picks]
+    table = Table(examples, Objectives([f"m{n}" for n in range(asked.models)], ["right"]))
+    pool = Pool(candidates[0], table, examples, examples[::2], Composing((), Composer(lambda _: frozenset(), 0), lambda *_: None))
+    for each in candidates:
+        pool.add(each)
+    for _ in range(asked.cells):
+        who, where, model = (rng.integers(n) for n in (asked.candidates, asked.examples, asked.models))
+        score = Score({"right": float(rng.random() < 0.5 + who / asked.candidates / 3)})
+        table.add([Cell(candidates[who].id, examples[where], f"m{model}", ANSWER, score, None, USED)])
+    return pool
+
+
+def timed(work: Callable[[], object], times: int) -> float:
+    taken = []
+    for _ in range(times):
+        started = time.process_time()
+        work()
+        taken.append(time.process_time() - started)
+    return median(taken)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    for name, default in (("examples", 1000), ("models", 3), ("candidates", 300), ("lines", 600), ("each", 15), ("cells", 4000)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    asked = parser.parse_args()
+    pool, rng = world(asked), np.random.default_rng(0)
+    learning = timed(pool.learn, 3)
+    print(
+        f"learn {learning:.2f} s, draw {timed(lambda: pool.draw(rng, frozenset()), 5):.2f} s, best {timed(pool.best, 3):.2f} s", flush=True
+    )
+
+
+if __name__ == "__main__":
+    main()
