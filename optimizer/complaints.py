@@ -37,6 +37,7 @@ _SENTENCES = {
     "finite_number": "must be a finite number, not {value}",
     "too_short": "needs at least {min_length}, has {actual_length}",
     "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
     "string_pattern_mismatch": "does not fit the pattern {pattern}",
     "value_error": "{error}",
 }

@@ -61,7 +61,7 @@ class Endpoint(Block):
 class ModelConfig(Endpoint):
     """A task model: one that runs candidates."""
 
-    id: Annotated[str, Field(min_length=1, pattern=r"^[^:\s]+$")]
+    id: Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^:\s]+$")]
     """The short name in objectives, `id:dimension`; no colon, no space."""
 
 

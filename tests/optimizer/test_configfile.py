@@ -78,6 +78,7 @@ def test_a_relative_path_gives_an_absolute_folder(tmp_path: Path, monkeypatch: p
         ("version: 1\n", "", "c.yaml: version: this key is missing"),
         ("id: small, ", "", "c.yaml:8: models.0.id: this key is missing"),
         ("id: large", "id: a b", r"c.yaml:9: models.1.id: does not fit the pattern ^[^:\s]+$"),
+        ("id: large", f"id: {61 * 'x'}", "c.yaml:9: models.1.id: must have at most 60 characters"),
         ("name: tickets", "name: ''", "c.yaml:2: name: must not be empty"),
         ("name: tickets", "name: 12", "c.yaml:2: name: expected text, not the number 12; put quotes around it"),
         ("name: tickets", "name:", "c.yaml:2: name: expected text, not nothing"),
