@@ -4,10 +4,11 @@
         [--without composing,relevance] [--set HEAT=1] [--classic]
     python tests/benchmarks/search_worlds.py sure --world null --budgets 300,600 --runs 60 --sure 2,2.4,2.8,3.2 [--strength 0.2]
 
-`worth`: the true worth of the chosen prompt, in points of 100, mean ± standard error over the worlds; beside it what was spent. With
-`--without` (parts of the search, each alone left out), `--set` (other constants) and `--classic` (the loop of GEPA's kind), also the
-paired difference to the full search in the same worlds. `sure`: how often another candidate than the seed is chosen, and the worth, by
-pool.SURE. Run it with OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
+`worth`: the true worth of the chosen prompt, in points of 100, mean ± standard error over the worlds, in brackets the paired difference to
+the full search in the same worlds; `unsure`: the same for the candidate that is believed to be the best, whether or not that is sure enough
+to choose it; what was spent. `--without`: parts of the search, each alone left out; `--set`: another constant; `--classic`: a loop of
+GEPA's kind. `sure`: how often another candidate than the seed is chosen, and the worth, by pool.SURE, with all of `--set` together. Run it
+with OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
 """
 
 import argparse
@@ -86,6 +87,8 @@ def _unrelated(words: Words, _text: str) -> Array:
     return found
 
 
+ANYHOW = float("-inf")
+"""The value of SURE with which the seed is only kept where it is believed to be the best."""
 PARTS: Mapping[str, Callable[[], list[Change]]] = {
     "composing": lambda: [(Composer, "climb", _as_it_is)],
     "relevance": lambda: [(Words, "relevance", _unrelated), *constant("IDLE", 0.0)],
@@ -129,6 +132,11 @@ class Ran:
     reflections: int
     seconds: float
     moved: Mapping[float, tuple[float, bool]]
+
+    @property
+    def favourite(self) -> float:
+        """The worth of what is believed to be the best, however unsure."""
+        return self.moved[ANYHOW][0]
 
 
 class Bench:
@@ -259,10 +267,14 @@ def _variants(asked: argparse.Namespace) -> Iterator[tuple[str, Way, int, Sequen
     for part in filter(None, asked.without.split(",")):
         yield f"without {part}", searched, widths[0], _part(part)()
     for setting in asked.set:
-        name, value = setting.split("=")
-        yield setting, searched, widths[0], constant(name, json.loads(value))
+        yield setting, searched, widths[0], _setting(setting)
     if asked.classic:
         yield "classic loop", classic, 1, ()
+
+
+def _setting(text: str) -> list[Change]:
+    name, value = text.split("=")
+    return constant(name, json.loads(value))
 
 
 def _part(name: str) -> Callable[[], list[Change]]:
@@ -283,25 +295,31 @@ def worth(asked: argparse.Namespace) -> None:
     worlds = _worlds(asked)
     best = f", best that was found with the rules known {_points([world.best for world in worlds])}" if asked.best else ""
     print(f"{asked.world}, {asked.models} model(s), {asked.runs} worlds: seed {_points([world.worth(SEED) for world in worlds])}{best}")
-    full: dict[int, list[float]] = {}
+    full: dict[int, list[Ran]] = {}
     for name, way, width, changes in _variants(asked):
         for budget in map(int, asked.budgets.split(",")):
             with changed(changes):
-                ran = [run(way, world, budget, width) for world in worlds]
-            got = [each.worth for each in ran]
-            base = full.setdefault(budget, got)
-            difference = "" if base is got else f"  difference {_points([a - b for a, b in zip(got, base, strict=True)], '+')}"
+                ran = [run(way, world, budget, width, [ANYHOW]) for world in worlds]
+            base = full.setdefault(budget, ran)
+            told = [_beside([each.worth for each in ran], [each.worth for each in base])]
+            if way is searched:
+                told.append(f"unsure {_beside([each.favourite for each in ran], [each.favourite for each in base])}")
             means = (float(np.mean([getattr(each, part) for each in ran])) for part in ("rollouts", "reflections", "seconds"))
             kept = sum(each.text == SEED for each in ran)
-            spent = "rollouts {:.0f}, reflections {:.1f}, {:.2f} s, seed kept {}".format(*means, kept)
-            print(f"{name:24} {budget:5}  {_points(got)}  ({spent}){difference}", flush=True)
+            told.append("rollouts {:.0f}, reflections {:.1f}, {:.2f} s, seed kept {}".format(*means, kept))
+            print(f"{name:24} {budget:5}  {' | '.join(told)}", flush=True)
+
+
+def _beside(got: Sequence[float], base: Sequence[float]) -> str:
+    return f"{_points(got)} ({_points([a - b for a, b in zip(got, base, strict=True)], '+')})"
 
 
 def sure(asked: argparse.Namespace) -> None:
     worlds, sures = _worlds(asked), [float(value) for value in asked.sure.split(",")]
     print(f"{asked.world}, {asked.models} model(s), {asked.runs} worlds: seed {_points([world.worth(SEED) for world in worlds])}")
     for budget in map(int, asked.budgets.split(",")):
-        ran = [run(searched, world, budget, int(asked.in_flight.split(",")[0]), sures) for world in worlds]
+        with changed([change for setting in asked.set for change in _setting(setting)]):
+            ran = [run(searched, world, budget, int(asked.in_flight.split(",")[0]), sures) for world in worlds]
         for value in sures:
             moved = [each.moved[value] for each in ran]
             print(
