@@ -41,6 +41,8 @@ IDLE = -0.03
 """What a line that speaks of nothing in any example is taken to add, until it shows: a prompt is better short."""
 LEAST = 0.02
 """Scores that vary less than this are taken to vary so much."""
+SAMPLE = 500
+"""Examples, at least, that lines are weighed by where there are so many."""
 PER = 10.0
 """Lines are counted in tens, so that their number has effects of the size of the others."""
 
@@ -73,7 +75,7 @@ class Belief:
             for unit in units(candidate):
                 self.offer(unit)
             lines = np.array(self.lines(candidate), dtype=np.intp)
-            self._known.append(Known(candidate, lines, shares(self.relevance[lines])))
+            self._known.append(Known(candidate, lines, shares(self._rows([self._relevance[k] for k in lines]))))
 
     def offer(self, unit: Unit) -> None:
         """Take up a line that no candidate has yet."""
@@ -89,7 +91,10 @@ class Belief:
     @property
     def relevance(self) -> Array:
         """Lines × examples."""
-        return np.array(self._relevance).reshape(len(self.units), len(self._column))
+        return self._rows(self._relevance)
+
+    def _rows(self, lines: Sequence[Array]) -> Array:
+        return np.array(lines, dtype=np.float64).reshape(len(lines), len(self._column))
 
     def posterior(self, cells: Sequence[Cell], objectives: Objectives) -> "Posterior":
         """From cells of candidates that were taken up. Those that failed say nothing."""
@@ -281,7 +286,8 @@ class Posterior:
         return mean / variance**0.5 if variance else 0.0
 
     def lines(self, drawn: Sequence[Array], weights: Array) -> "Lines":
-        """What lines do to the weighted mean of the objectives."""
+        """What lines do to the weighted mean of the objectives. Of many examples only some count, spread evenly, for a climb reads
+        them all at every step."""
         shape = self.shape
         by_model = weights.reshape(len(self._models), -1) / (weights.sum() or 1.0)
         mixed = sum((weight * each for weight, each in zip(by_model.sum(axis=0), drawn, strict=True)), np.zeros(shape.size))
@@ -289,7 +295,8 @@ class Posterior:
         tastes = [each[shape.taste(np.arange(len(shape.units)))].reshape(len(shape.units), shape.models) for each in drawn]
         own = sum((taste @ by_model[: shape.models, d] for d, taste in enumerate(tastes)), np.zeros(len(shape.units)))
         worth, force = mixed[shape.worth()] + own, mixed[shape.help] + mixed[shape.force()]
-        return Lines(worth, force, shape.relevance, shape.owners, slopes, curves)
+        some = shape.relevance[:, :: max(1, shape.relevance.shape[1] // SAMPLE)]
+        return Lines(worth, force, some, shape.owners, slopes, curves)
 
     def _levels(self, drawn: Sequence[Array], factors: Sequence[Array]) -> Array:
         pairs = [(k, d) for k in self._models for d in range(len(self.dimensions))]

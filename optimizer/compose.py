@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from adapters.candidate import DEMONSTRATIONS
 from optimizer.belief import Lines
-from optimizer.policy import Array
+from optimizer.policy import Array, steady
 from optimizer.units import Unit
 
-LEAST_GAIN = 1e-9
+LEAST_GAIN = 1e-8
+"""More than rounding makes."""
 
 Mask = NDArray[np.bool_]
 
@@ -81,5 +82,5 @@ def _step(chosen: Mask, lines: Lines, rules: Rules, beat: float) -> float | None
 
 def _best(values: Array, allowed: Mask) -> tuple[int, float]:
     """Where the highest is, and what it is: minus infinity where none is allowed."""
-    some = np.where(allowed, values, -np.inf)
+    some = np.where(allowed, steady(values), -np.inf)
     return int(np.argmax(some)), float(some.max())

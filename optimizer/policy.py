@@ -19,8 +19,15 @@ from optimizer.frontier import frontier
 Array = NDArray[np.float64]
 
 ALL_ALIKE = ObjectivesConfig()
-ROUNDING = 1e-9
+DIGITS = 9
+ROUNDING = 10.0**-DIGITS
 """Differences up to this size come from adding floats in another order, and are none."""
+
+
+def steady(values: Array) -> Array:
+    """Without differences that are none, so that of equals the first is chosen on every machine, however many threads add there."""
+    rounded: Array = np.round(values, DIGITS)
+    return rounded
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from adapters.candidate import Candidate
 from adapters.example import Example
 from optimizer.belief import OWN, Belief
 from optimizer.compose import Composer
-from optimizer.policy import ROUNDING, Array, Objectives
+from optimizer.policy import ROUNDING, Array, Objectives, steady
 from optimizer.propose.proposer import Other
 from optimizer.table import Table, means
 from optimizer.units import Unit, assemble, units
@@ -59,7 +59,7 @@ class Pool:
     def learn(self) -> None:
         """Take in what the table holds now."""
         self._now = self._belief.posterior(self._table.all(), self._table.objectives)
-        self._levels: Array = self._now.levels(self._now.means)
+        self._levels = steady(self._now.levels(self._now.means))
         for member in self.members:
             version = self._table.version(member.id)
             if self._seen.get(member.id, (-1,))[0] != version:
@@ -82,12 +82,12 @@ class Pool:
     def parent(self, rng: np.random.Generator, able: Sequence[Candidate]) -> Candidate:
         """One of those that are able to be one, by a draw."""
         objectives = self._table.objectives
-        levels = self._now.levels(self._now.draw(rng, HEAT))
+        levels = steady(self._now.levels(self._now.draw(rng, HEAT)))
         return max(able, key=lambda each: objectives.merit(levels[self._index[each.id]]))
 
     def _best_under(self, drawn: Sequence[Array], weights: Array, luck: float, done: Set[str]) -> Candidate:
         objectives = self._table.objectives
-        levels = self._now.levels(drawn)
+        levels = steady(self._now.levels(drawn))
         merits = np.nan_to_num(np.array([objectives.merit(row, weights) for row in levels]), nan=-np.inf)
         merits[[self._index[each.id] for each in self.members if each.id in done]] = -np.inf
         known = self.members[int(np.argmax(merits))]
@@ -96,7 +96,7 @@ class Pool:
         if same is not None:
             return max(known, same, key=lambda each: merits[self._index[each.id]])
         # Worth what its lines add up to; what it is worth beyond that, nobody knows yet.
-        worth = objectives.merit(self._now.imagined(lines, drawn), weights) + luck * OWN
+        worth = objectives.merit(steady(self._now.imagined(lines, drawn)), weights) + luck * OWN
         chosen = [self._belief.units[index] for index in lines]
         made = assemble(self.members[0].components, chosen)
         # Behind others a text's first line, if it is indented, would belong to the one before: that would be another candidate.

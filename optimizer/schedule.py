@@ -16,7 +16,7 @@ from optimizer.config import ObjectivesConfig
 from optimizer.evaluate import Cell, Evaluator, Spot
 from optimizer.minibatch import Key, block, lessons, lost
 from optimizer.pool import Pool
-from optimizer.propose.demos import unshown
+from optimizer.propose.demos import Shown, unshown
 from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Proposer
 from optimizer.table import Table
 
@@ -89,6 +89,8 @@ class Schedule:
         self._seed, self._data, self._rules, self._evaluator, self._proposers = seed, data, rules, evaluator, proposers
         self._table, self._pool, self._wanted = table, pool, wanted
         self._examples = [*data.train, *data.val]
+        self._train = {example.id for example in data.train}
+        self._shown = Shown(self._examples)
         self._next = SEED_JOB + 1
         self._planned: dict[int, set[Key]] = {}
         """Job → the cells that it is to fill, as long as it has not committed."""
@@ -127,26 +129,30 @@ class Schedule:
 
     def _proposing(self, index: int) -> Job | None:
         """A proposal from what a candidate has shown on train; None where there is nothing to learn from."""
-        learnt = {}
-        for each in self._pool.members:
-            cells = self._table.cells(each.id, unshown(each, self._data.train))
-            if any(lost(cell, self._wanted) for cell in cells):
-                learnt[each] = cells
-        if not self._proposers or not learnt:
+        teachers = self._teachers()
+        if not self._proposers or not teachers:
             return None
         proposer = self._proposers[index % len(self._proposers)]
-        opening = index <= OPENING and self._seed in learnt
-        parent = self._seed if opening else self._pool.parent(self._rules.rng("parent", index), list(learnt))
-        batch = lessons(learnt[parent], self._wanted, proposer.minibatch, self._rules.stream("lessons", index))
+        opening = index <= OPENING and self._seed in teachers
+        parent = self._seed if opening else self._pool.parent(self._rules.rng("parent", index), teachers)
+        learnt = self._table.cells(parent.id, self._data.train)
+        batch = lessons(learnt, self._wanted, proposer.minibatch, self._rules.stream("lessons", index))
         cells = self._table.cells(parent.id, batch)
         known = frozenset(each.id for each in self._pool.members)
         claim = proposer.claim(parent, self._rules.priced)
         return Job(index, "propose", parent, (), proposer, batch, cells, known, self._pool.others(parent, batch), claim)
 
+    def _teachers(self) -> list[Candidate]:
+        """Those that lost points on train."""
+        train = (cell for cell in self._table.all() if cell.example.id in self._train)
+        found = {cell.candidate for cell in train if lost(cell, self._wanted)}
+        return [each for each in self._pool.members if each.id in found]
+
     def _block(self, candidate: Candidate, examples: Sequence[Example], size: int, stream: random.Random) -> list[Spot]:
         """Never on an example that it shows with its answer."""
         met = set(self._table.known).union(*self._planned.values())
-        return block(candidate.id, unshown(candidate, examples), self._evaluator.models, met, size, stream)
+        shown = self._shown.by(candidate)
+        return block(candidate.id, [each for each in examples if each.id not in shown], self._evaluator.models, met, size, stream)
 
     def _done(self) -> set[str]:
         """Those that have met everything, or will have when what is under way is done."""
@@ -155,7 +161,7 @@ class Schedule:
         return {
             each.id
             for each in self._pool.members
-            if self._table.version(each.id) + planned[each.id] >= most * len(unshown(each, self._examples))
+            if self._table.version(each.id) + planned[each.id] >= most * (len(self._examples) - len(self._shown.by(each)))
         }
 
 

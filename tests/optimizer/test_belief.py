@@ -442,6 +442,17 @@ def test_a_posterior_is_about_what_was_known_when_it_was_made() -> None:
     assert [unit.text for unit in made.units] == ["one", "two", "three"]
 
 
+def test_of_many_examples_some_weigh_the_lines_spread_evenly() -> None:
+    many = [example(f"e{n}", text=f"{VOCABULARY[n % 3]} {VOCABULARY[n % 2 + 3]}") for n in range(2 * belief.SAMPLE + 7)]
+    for some, rows in ((many[:-8], len(many) - 8), (many, belief.SAMPLE + 4)):
+        held = Belief(some)
+        held.meet(candidate("red\nround"))
+        now = held.posterior([], Objectives(["m"], ["d"]))
+        found = now.lines(now.means, np.ones(1)).relevance
+        assert found.shape == (2, rows)
+        assert found.mean(axis=1) == pytest.approx(held.relevance.mean(axis=1), abs=0.01)
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, design.SMALL, design.SMALL + 1, 300])
 def test_triangles_are_inverted(size: int) -> None:
     rng = np.random.default_rng(0)

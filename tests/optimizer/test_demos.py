@@ -9,7 +9,7 @@ from pieces import candidate, example, examples
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.demonstrations import Demonstration, demonstration_of, dump_demonstrations, parse_demonstrations
 from adapters.example import Example
-from optimizer.propose.demos import offers, shown_by, unshown
+from optimizer.propose.demos import OFFERED, Shown, offers, shown_by, unshown
 from optimizer.units import assemble, units
 
 TRAIN = examples(6)
@@ -51,6 +51,13 @@ def test_of_examples_with_the_same_inputs_the_last_is_offered() -> None:
     assert [parse_demonstrations(unit.text)[0].id for unit in offers(train)] == ["c", "b"]
 
 
+def test_of_many_some_are_offered_spread_evenly() -> None:
+    assert len(offers(examples(OFFERED))) == OFFERED
+    found = [parse_demonstrations(unit.text)[0].id for unit in offers(examples(4 * OFFERED))]
+    assert found == [f"e{4 * k}" for k in range(OFFERED)]
+    assert len({unit.text for unit in offers(examples(OFFERED + 1))}) == OFFERED
+
+
 texts = st.text(max_size=6) | st.sampled_from(['"' * 20, "\n```\n", "\r\u2028\x85\x0b", "汉" * 8, "same"])
 values = texts | st.integers(-5, 5) | st.booleans() | st.lists(texts, max_size=2) | st.none()
 rows = st.lists(st.tuples(values, values, values), max_size=10)
@@ -90,6 +97,15 @@ def test_a_twin_of_what_is_shown_is_not_tried() -> None:
     by_hand = candidate(**{DEMONSTRATIONS: '{"inputs": {"y": [1, {"z": null}], "x": "汉"}, "answer": "yes"}'})
     twin, other = example("e", "no", x="汉", y=[1, {"z": None}]), example("f", "no", x="汉", y=[1])
     assert unshown(by_hand, [twin, other]) == [other]
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=8), st.sets(st.integers(0, 7)))
+def test_what_is_looked_up_is_what_is_not_left_to_try(inputs: list[str], which: set[int]) -> None:
+    train = [example(f"e{n}", text=text) for n, text in enumerate(inputs)]
+    made, shown = showing(*(n for n in sorted(which) if n < len(train)), train=train), Shown(train)
+    for _ in range(2):
+        assert shown.by(made) == {each.id for each in train} - {each.id for each in unshown(made, train)}
+    assert shown.by(candidate()) == frozenset()
 
 
 def test_demonstrations_are_read_in_their_order() -> None:
