@@ -9,6 +9,9 @@ from adapters.answer import Usage
 from optimizer.build import Prepared
 from optimizer.schedule import BLOCK, first_cells
 
+UNSEALED_PART = 5
+"""A fifth of the rollouts at most is set aside for a report on val."""
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -38,9 +41,18 @@ class Plan:
         return None if rollouts is None or self.rollout.usd is None else rollouts * self.rollout.usd
 
 
+def report_cells(prepared: Prepared) -> int:
+    """What the report may take at most. Without a test split it is made on val, on as many examples as a part of the budget pays for."""
+    models, rollouts = len(prepared.models), prepared.config.budget.rollouts
+    if len(prepared.test):
+        return 2 * len(prepared.test) * models
+    everything = 2 * len(prepared.data.val) * models
+    return everything if rollouts is None else min(everything, rollouts // UNSEALED_PART)
+
+
 def plan(prepared: Prepared) -> Plan:
     """Calls nothing."""
-    data, models = prepared.data, len(prepared.models)
+    data = prepared.data
     examples = {"train": len(data.train), "val": len(data.val), "test": len(prepared.test)}
     limits = {name: limit for name, limit in prepared.config.budget if limit is not None}
     cells = [
@@ -54,5 +66,5 @@ def plan(prepared: Prepared) -> Plan:
         max(cell.output_tokens for cell in cells),
         None if unpriced else max(cell.usd or 0.0 for cell in cells),
     )
-    seed, report = first_cells(prepared.seed, data), 2 * models * examples["test"]
+    seed, report = first_cells(prepared.seed, data), report_cells(prepared)
     return Plan(examples, limits, seed, report, seed + min(BLOCK, seed) + report, dearest)

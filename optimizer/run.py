@@ -18,6 +18,7 @@ from optimizer.evaluate import Cell, CellKey, Evaluator
 from optimizer.events import CellFilled, Diverged, Event, Observer, Spent, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Search
+from optimizer.plan import report_cells
 from optimizer.report.result import Report
 from optimizer.rundir import (
     MANIFEST,
@@ -34,8 +35,6 @@ from optimizer.rundir import (
 )
 from optimizer.schedule import Rules, first_cells
 
-UNSEALED_PART = 5
-"""A fifth of the rollouts at most is set aside for a report on val."""
 GRACE = 10.0
 """Seconds that an interrupted run waits for the calls under way, since they are paid for."""
 
@@ -115,13 +114,13 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     )
     paid, met = journal.written_off()
     ledger.settle(ledger.hold(Claim()), [Used(len(met), paid, len(paid))])
-    report_cells = _report_cells(prepared) - sum(who == prepared.seed.id for who, *_ in met)
+    left = report_cells(prepared) - sum(who == prepared.seed.id for who, *_ in met)
     rules = Rules(
         in_flight=config.in_flight,
         random_seed=config.random_seed,
         max_failed_share=config.failures.max_share,
         priced=config.budget.tokens is not None or config.budget.usd is not None,
-        report_share=report_cells / first_cells(prepared.seed, prepared.data),
+        report_share=left / first_cells(prepared.seed, prepared.data),
     )
     search = Search(
         prepared.seed,
@@ -152,15 +151,6 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
             await desk.close(GRACE)
         finally:
             await prepared.clients.close()
-
-
-def _report_cells(prepared: Prepared) -> int:
-    """What the report may take at most. Without a test split it is made on val, on as many examples as a part of the budget pays for."""
-    models, rollouts = len(prepared.models), prepared.config.budget.rollouts
-    if len(prepared.test):
-        return 2 * len(prepared.test) * models
-    everything = 2 * len(prepared.data.val) * models
-    return everything if rollouts is None else min(everything, rollouts // UNSEALED_PART)
 
 
 class Meter:

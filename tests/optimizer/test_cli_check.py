@@ -41,6 +41,14 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
     assert told["a rollout"].endswith("at most, with the seed")
 
 
+def test_check_tells_what_a_report_on_val_takes(tmp_path: Path, command: Command) -> None:
+    """The most that a fifth of the rollouts pays for, and the run refuses the same budgets."""
+    config = write_project(tmp_path, "http://127.0.0.1:1/v1", budget={"rollouts": 60}, sizes={"train": 20, "val": 12})
+    told = command("check", config).out
+    assert "30 for the seed, 12 for the report, the rest for the search; 54 to compare anything" in told
+    assert command("check", config, "--set", "budget.rollouts=50").code == 4
+
+
 def test_check_for_other_programs(tmp_path: Path, command: Command) -> None:
     plan = json.loads(command("check", project(tmp_path, {"rollouts": 300}), "--json").out)
     assert plan["examples"] == {"train": 20, "val": 10, "test": 15}
