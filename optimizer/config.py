@@ -209,10 +209,10 @@ class ReflectionConfig(Endpoint):
 
 
 class DemosConfig(Block):
-    """Worked examples from the train split: which ones, and how many; needs no model."""
+    """Worked examples from the train split are tried as lines of the component `demonstrations`; needs no model."""
 
     max: Annotated[int, Field(ge=1, le=64)] = 4
-    """The most demonstrations in a candidate."""
+    """The most demonstrations that a new candidate may have."""
 
 
 class ProposersConfig(Block):
@@ -261,7 +261,7 @@ class Config(Block):
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     """Calls in flight over all models: changes the speed, never the result."""
     in_flight: Annotated[int, Field(ge=1, le=64)] = 2
-    """Proposals in flight: a part of the result, so never tuned by the clock."""
+    """Jobs of the search in flight: a part of the result, so never tuned by the clock."""
     seed: Annotated[dict[str, str], Field(min_length=1)]
     """Component name → the text that the search starts from."""
     adapter: PromptAdapterConfig

@@ -67,10 +67,6 @@ class Table:
         """Where all cells are: candidate, example, model."""
         return self._places.keys()
 
-    def knows(self, candidate: str, example: Example) -> bool:
-        """Whether the candidate has met the example with every model, however that ended."""
-        return all((candidate, example.id, model) in self._places for model in self.objectives.models)
-
     def version(self, candidate: str) -> int:
         """How many cells the candidate has: as long as that is the same, so are its values."""
         return self._versions[candidate]

@@ -24,10 +24,10 @@ def command(
             "objective; instance: on an example; hybrid: at either; cartesian: on an example, for an objective.",
         ),
     ] = "pareto",
-    everything: Annotated[bool, typer.Option("--all", help="All candidates, the rejected ones too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All candidates, also those that have met too little to be judged.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the candidates on the frontier, with their objectives on val."""
+    """List the candidates on the frontier, with the levels that the search believes them to have."""
     from optimizer.cli.reading import read_run
 
     run = read_run(folder)

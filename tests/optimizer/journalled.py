@@ -22,8 +22,8 @@ def cell(candidate: str = "c", example: str = "e", split: str = "val", failed: s
     return CellRow(candidate, example, "small", 0, split, failed, body)
 
 
-def row(name: str, born: int = 0, outcome: str = "accepted") -> CandidateRow:
-    return CandidateRow(name, {"instructions": f"text of {name}"}, ["p"], "demos", born, outcome)
+def row(name: str, born: int = 0, outcome: str = "proposed") -> CandidateRow:
+    return CandidateRow(name, {"instructions": f"text of {name}"}, ["p"], "reflection", born, outcome)
 
 
 def made_from(out: Path, *models: str, **changes: object) -> None:

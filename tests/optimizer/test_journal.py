@@ -150,8 +150,8 @@ def test_candidates_are_listed_by_birth(journal: Journal) -> None:
         journal.add_candidate(row(name, born))
     assert [each.id for each in journal.candidates()] == ["z", "b", "a"]
     assert journal.candidates()[0] == row("z", 0)
-    journal.add_candidate(row("a", 10, "rejected"))
-    assert [each.outcome for each in journal.candidates()] == ["accepted", "accepted", "rejected"]
+    journal.add_candidate(row("a", 10, "composed"))
+    assert [each.outcome for each in journal.candidates()] == ["proposed", "proposed", "composed"]
 
 
 def test_cells_are_kept_for_each_split(journal: Journal) -> None:

@@ -110,7 +110,7 @@ journal = Journal.write(Path(sys.argv[1]))
 for n in range(1_000_000):
     journal.record_call(str(n), n, "task", "small", "{}", Completion("x" * 500, "stop", Usage(1, 1), 0.1))
     with journal.together():
-        journal.add_candidate(CandidateRow(str(n), {}, [], "demos", n, "accepted"))
+        journal.add_candidate(CandidateRow(str(n), {}, [], "reflection", n, "proposed"))
         journal.decide(n, "commit", {"n": n})
     print(n, flush=True)
 """

@@ -85,14 +85,6 @@ def test_known_cells_are_listed_example_by_example_and_model_by_model(table: Tab
     assert table.cells("c", [TRAIN[1], TRAIN[3]]) == cells[2:]
 
 
-def test_an_example_is_known_once_every_model_has_met_it_however_that_ended(table: Table) -> None:
-    table.add([cell(TRAIN[0])])
-    assert not table.knows("c", TRAIN[0])
-    table.add([cell(TRAIN[0], None, model="large")])
-    assert table.knows("c", TRAIN[0])
-    assert not table.knows("c", TRAIN[1]) and not table.knows("other", TRAIN[0])
-
-
 def test_repeats_average_within_their_example(table: Table) -> None:
     """Over those that have a score: a repeat that failed is not a zero."""
     table.add([replace(cell(TRAIN[0], {"template": value, "brevity": 0.5}), repeat=n) for n, value in enumerate((1.0, 0.0))])
