@@ -10,6 +10,9 @@ from adapters.candidate import DEMONSTRATIONS, Candidate
 FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
 """What opens a fenced block: the same characters, as many or more, on a line of their own close it (CommonMark 0.31, section 4.5)."""
 
+MOST = 200
+"""Units of a text. Of thousands, which the cells cannot tell apart, the belief would take minutes."""
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -22,7 +25,7 @@ class Unit:
 @lru_cache(maxsize=4096)
 def units(candidate: Candidate) -> tuple[Unit, ...]:
     """Each once, in order, component by component. Every demonstration is one."""
-    pairs = ((name, _lines(text) if name == DEMONSTRATIONS else pieces(text)) for name, text in candidate.components.items())
+    pairs = ((name, _lines(text) if name == DEMONSTRATIONS else _few(pieces(text))) for name, text in candidate.components.items())
     return tuple(dict.fromkeys(Unit(name, piece) for name, found in pairs for piece in found))
 
 
@@ -42,6 +45,12 @@ def pieces(text: str) -> list[str]:
             opened = FENCE.match(line)
             fence = opened[1] if opened else ""
     return found
+
+
+def _few(found: Sequence[str]) -> list[str]:
+    """Each once. Where there are too many, the last ones are one, so that a line more at the end leaves the first ones what they are."""
+    each = list(dict.fromkeys(found))
+    return each if len(each) <= MOST else [*each[: MOST - 1], "\n".join(each[MOST - 1 :])]
 
 
 def _closes(line: str, fence: str) -> bool:

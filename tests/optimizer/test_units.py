@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.demonstrations import Demonstration, dump_demonstrations, parse_demonstrations
-from optimizer.units import Unit, assemble, pieces, units
+from optimizer.units import MOST, Unit, assemble, pieces, units
 
 FENCED = "```python\nif x:\n\n    y()\nz()\n```"
 
@@ -97,3 +97,15 @@ def test_a_line_that_is_said_twice_is_one_unit_of_its_component() -> None:
 
 def test_units_are_put_together_in_the_given_order() -> None:
     assert assemble(["a"], [Unit("a", "2"), Unit("a", "1")]) == Candidate({"a": "2\n1"})
+
+
+def test_of_thousands_of_lines_the_last_are_one() -> None:
+    lines = [f"line {n}" for n in range(20 * MOST)]
+    text, longer = "\n".join(lines), "\n\n".join([*lines, lines[3], "one more"])
+    assert [unit.text for unit in units(Candidate({"a": "\n".join(lines[:MOST])}))] == lines[:MOST]
+    found = units(Candidate({"a": text, "b": "short"}))
+    assert len(found) == MOST + 1 and [unit.text for unit in found[: MOST - 1]] == lines[: MOST - 1]
+    assert assemble("ab", found) == Candidate({"a": text, "b": "short"})
+    assert units(Candidate({"a": longer}))[: MOST - 1] == found[: MOST - 1], "what was known of them still holds"
+    assert units(assemble("a", units(Candidate({"a": longer})))) == units(Candidate({"a": longer}))
+    assert len(units(Candidate({"a": "\n".join(["same"] * MOST * 2)}))) == 1
