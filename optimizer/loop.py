@@ -41,13 +41,15 @@ NOTHING_LEFT, NO_PROPOSALS, CLOCK = "nothing left to improve", "nothing left to 
 @dataclass(frozen=True)
 class Found:
     """What the search ends with. `best`: the best of all; `chosen`: model → the candidate to run it with; `specialists`: model →
-    the best where only that model counts, its worth there and that of `best`; `frontier` tells each one's levels."""
+    the best where only that model counts, its worth there and that of `best`; `frontier` tells each one's levels; `unproven`: who looks
+    better than the seed where that is the best, and by how much."""
 
     seed: Candidate
     best: Candidate
     chosen: Mapping[str, Candidate]
     specialists: Mapping[str, tuple[Candidate, float, float]]
     frontier: Sequence[tuple[Candidate, Mapping[str, float]]]
+    unproven: tuple[Candidate, float] | None
     table: Table
     stopped_by: str
 
@@ -109,7 +111,7 @@ class Search:
         self._ledger.settle(report, ())
         pool = self._pool
         frontier = [(candidate, pool.objectives(candidate)) for candidate in pool.frontier()]
-        return Found(self._seed, pool.best(), pool.chosen(), pool.specialists(), frontier, self._table, stopped_by)
+        return Found(self._seed, pool.best(), pool.chosen(), pool.specialists(), frontier, pool.unproven(), self._table, stopped_by)
 
     def _objectives(self, dimensions: Sequence[str]) -> Objectives:
         return Objectives(self._evaluator.models, dimensions, self._wanted)
@@ -197,9 +199,9 @@ class Search:
             return Line(self._desk, client, job.index, proposer.name)
 
         def problem(child: Candidate) -> str | None:
-            return self._guards.problem(parent, child, job.known, job.batch)
+            return self._guards.problem(parent, child, job.known, job.examples)
 
-        task = Task(parent, job.batch, job.lessons, job.others, problem, line, self._rules.stream("proposal", job.index))
+        task = Task(parent, job.lessons, job.others, problem, line, self._rules.stream("proposal", job.index))
         try:
             return replace(job, proposal=await proposer.propose(task))
         except ModelError as error:
@@ -235,7 +237,7 @@ class Search:
             }
             body |= {
                 "parent": parent.id if parent else None,
-                "examples": [example.id for example, _ in job.spots] or [e.id for e in job.batch],
+                "examples": [example.id for example in job.examples],
             }
             settled = candidate is not None and candidate in self._pool.settled()
             body |= {"best": self._pool.best().id, "objectives": self._pool.objectives(candidate) if candidate and settled else {}}

@@ -135,6 +135,15 @@ class Pool:
     def best(self) -> Candidate:
         return self._best(self._table.objectives)
 
+    def unproven(self) -> tuple[Candidate, float] | None:
+        """Where the seed is the best: who looks better and is not surely so, and by how much, in what the policy looks at. None where
+        nobody looks better."""
+        objectives, seed = self._table.objectives, self.members[0]
+        leader = self._leader(objectives)
+        if leader == seed or self.best() != seed:
+            return None
+        return leader, objectives.worth(self.level(leader)) - objectives.worth(self.level(seed))
+
     def specialists(self) -> dict[str, tuple[Candidate, float, float]]:
         """Model → the best where only this model counts, its worth there, and what the best of all is worth there."""
         return {model: self._specialist(model) for model in self._table.objectives.models}
@@ -158,14 +167,18 @@ class Pool:
         columns = self._table.objectives.columns
         return np.concatenate([self.level(candidate)[columns(model)] for model, candidate in self.chosen().items()])
 
+    def _leader(self, objectives: Objectives, part: slice = slice(None)) -> Candidate:
+        """The settled candidate with the highest rank."""
+        return max(self.settled(), key=lambda each: objectives.rank(self.level(each)[part]))
+
     def _best(self, objectives: Objectives, part: slice = slice(None)) -> Candidate:
-        """The settled candidate with the highest rank, if it is surely better than the seed; else the seed. One of many that are no better
+        """The leader, if it is surely better than the seed; else the seed. One of many that are no better
         always looks better: what chance alone makes of them has to be beaten, not zero. Meeting constraints that the seed does not is
         better in any case."""
         weights = np.zeros(len(self._table.objectives.names))
         weights[part] = objectives.weights
         seed = self.members[0]
-        best = max(self.settled(), key=lambda each: objectives.rank(self.level(each)[part]))
+        best = self._leader(objectives, part)
         nearer = objectives.shortfall(self.level(best)[part]) < objectives.shortfall(self.level(seed)[part])
         return best if nearer or self._now.sureness(self._index[best.id], weights) >= SURE else seed
 

@@ -62,7 +62,6 @@ class Job:
     candidate: Candidate
     spots: Sequence[Spot]
     proposer: Proposer | None
-    batch: Sequence[Example]
     lessons: Sequence[Cell]
     known: frozenset[str]
     others: Sequence[Other]
@@ -70,6 +69,12 @@ class Job:
     ticket: int = 0
     cells: Sequence[Cell] = ()
     proposal: Proposal = NO_PROPOSAL
+
+    @property
+    def examples(self) -> list[Example]:
+        """Where it runs its candidate, or what its proposer reads."""
+        met = [spot.example for spot in self.spots] or [cell.example for cell in self.lessons]
+        return list({example.id: example for example in met}.values())
 
 
 class Schedule:
@@ -125,7 +130,7 @@ class Schedule:
             aim, candidate = "explore", self._pool.draw(self._rules.rng("draw", index), self._done())
             spots = self._block(candidate, self._examples, BLOCK, stream)
         claim = self._evaluator.claim(candidate, spots, self._rules.priced)
-        return Job(index, aim, candidate, spots, None, (), (), frozenset(), (), claim)
+        return Job(index, aim, candidate, spots, None, (), frozenset(), (), claim)
 
     def _proposing(self, index: int) -> Job | None:
         """A proposal from what a candidate has shown on train; None where there is nothing to learn from."""
@@ -140,7 +145,7 @@ class Schedule:
         cells = self._table.cells(parent.id, batch)
         known = frozenset(each.id for each in self._pool.members)
         claim = proposer.claim(parent, self._rules.priced)
-        return Job(index, "propose", parent, (), proposer, batch, cells, known, self._pool.others(parent, batch), claim)
+        return Job(index, "propose", parent, (), proposer, cells, known, self._pool.others(parent, batch), claim)
 
     def _teachers(self) -> list[Candidate]:
         """Those that lost points on train."""

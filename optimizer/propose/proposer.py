@@ -7,7 +7,6 @@ from typing import Protocol
 
 from adapters.candidate import Candidate
 from adapters.clients.client import ModelClient
-from adapters.example import Example
 from optimizer.budget import Claim, Used
 from optimizer.desk import Line
 from optimizer.evaluate import Cell
@@ -17,7 +16,7 @@ NO_USE = Used(0, {}, 0)
 
 @dataclass(frozen=True)
 class Other:
-    """Another member of the pool, and its known cells on the minibatch."""
+    """Another member of the pool, and its known cells on the examples of a task."""
 
     candidate: Candidate
     cells: Sequence[Cell]
@@ -25,12 +24,11 @@ class Other:
 
 @dataclass(frozen=True)
 class Task:
-    """What one job asks of a proposer: a child of `parent`. `cells` are the parent's on the minibatch, `others` what the pool's other
+    """What one job asks of a proposer: a child of `parent`. `cells` are the parent's on some train examples, `others` what the pool's other
     members, the oldest first, were known to do there when the job was drawn; `problem` is what is wrong with a child before it costs
     anything (the guards), or None. `rng` is the job's own random stream."""
 
     parent: Candidate
-    batch: Sequence[Example]
     cells: Sequence[Cell]
     others: Sequence[Other]
     problem: Callable[[Candidate], str | None]

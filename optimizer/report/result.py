@@ -109,6 +109,7 @@ class Report:
             "seed": _spelled(found.seed),
             "best": _spelled(found.best),
             "best_by": wanted.config.best,
+            "unproven": None if found.unproven is None else {**_spelled(found.unproven[0]), "gain": _number(found.unproven[1])},
             "overall": asdict(overall),
             "objectives": {name: asdict(difference) for name, difference in told.objectives().items()},
             "models": {model: asdict(difference) for model, difference in told.models().items()},

@@ -39,13 +39,22 @@ def headline(result: Mapping[str, Any]) -> str:
     """What came of the run, in a sentence or two."""
     overall, split = result["overall"], result["split"]
     if _chosen(result) == {result["seed"]["id"]}:
-        return "The seed is the best that was found: no candidate did better on val."
+        return _kept(result["unproven"])
     if overall["n"] == 0:
         return f"Nothing is known: no {split} example has an answer of both the seed and the best."
     gain = f"{_gain(overall)} (95% interval {interval(overall['low'], overall['high'])})"
     told = f"{VERDICTS[result['verdict']]}: {gain} on {count(overall['n'], f'{split} example')}, {SPLITS[split]}."
     missed = [f"{name} {each['constraint']}" for name, each in result["constraints"].items() if each["best"] is False]
     return f"{told} It does not meet {' and '.join(missed)} there." if missed else told
+
+
+def _kept(unproven: Mapping[str, Any] | None) -> str:
+    if unproven is None:
+        return "The seed is the best that was found: no candidate looked better."
+    return (
+        f"The seed is kept: no candidate was surely better. {unproven['id']} looked best, by an estimated {points(unproven['gain'])} "
+        "points, which may be chance."
+    )
 
 
 def _chosen(result: Mapping[str, Any]) -> set[str]:

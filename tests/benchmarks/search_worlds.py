@@ -216,7 +216,7 @@ async def classic(bench: Bench, budget: int, in_flight: int, sures: Sequence[flo
             return Line(bench.desk, client, job, "reflection")  # noqa: B023  (used up within this round)
 
         problem = _problem(bench.guards, pool_[parent][0], {each.id for each, _ in pool_})
-        child = (await proposer.propose(Task(pool_[parent][0], batch, cells, (), problem, line, rng))).child
+        child = (await proposer.propose(Task(pool_[parent][0], cells, (), problem, line, rng))).child
         if child is not None and sum(_values(await fill(child, batch))) > sum(_values(cells)):
             pool_.append((child, _values(await fill(child, bench.data.val))))
     best = max(pool_, key=lambda each: sum(each[1]))[0]

@@ -116,7 +116,6 @@ def cell(
 def task(
     parent: Candidate,
     *,
-    batch: Sequence[Example] = (),
     cells: Sequence[Cell] = (),
     others: Sequence[Other] = (),
     problem: Callable[[Candidate], str | None] = lambda _: None,
@@ -130,4 +129,4 @@ def task(
             raise TypeError("this task has no desk to call from")
         return Line(desk, client, 1, "reflection")
 
-    return Task(parent, batch, cells, others, problem, line, random.Random(seed))
+    return Task(parent, cells, others, problem, line, random.Random(seed))

@@ -70,6 +70,7 @@ def test_what_is_surely_better_is_best() -> None:
     assert made.objectives(CHILD)["m:right"] == pytest.approx(made.overall(CHILD))
     assert made.chosen() == {"m": CHILD}
     assert made.reached().tolist() == [made.overall(CHILD)]
+    assert made.unproven() is None, "it is the best"
 
 
 def test_what_only_looks_better_is_not_best() -> None:
@@ -78,6 +79,7 @@ def test_what_only_looks_better_is_not_best() -> None:
     made = pool({SEED: half(), CHILD: better})
     assert made.overall(CHILD) > made.overall(SEED)
     assert made.best() is SEED
+    assert made.unproven() == (CHILD, made.overall(CHILD) - made.overall(SEED))
 
 
 def test_the_seed_is_best_where_it_is_and_before_anything_is_known() -> None:

@@ -28,6 +28,7 @@ def result(**changes: Any) -> dict[str, Any]:
         "seed": {"id": "aaaa", "components": {"instructions": "Do."}},
         "best": {"id": "bbbb", "components": {"instructions": "Do it."}},
         "best_by": "mean",
+        "unproven": None,
         "overall": fields(0.412, 0.535, 0.04, 0.201),
         "objectives": {"small:template": fields(0.4, 0.55, -0.01, 0.2), "large:[bold]x": fields(0.5, 0.4, -0.2, -0.01)},
         "models": {},
@@ -91,9 +92,14 @@ def test_the_command_it_names_can_be_given_as_it_stands() -> None:
 
 def test_that_the_seed_won_is_said_plainly() -> None:
     seed = {"id": "aaaa", "components": {"instructions": "Do."}}
-    assert (
-        headline(result(best=seed, verdict="not distinguishable")) == "The seed is the best that was found: no candidate did better on val."
-    )
+    told = headline(result(best=seed, verdict="not distinguishable"))
+    assert told == "The seed is the best that was found: no candidate looked better."
+
+
+def test_that_the_seed_is_kept_for_want_of_certainty_is_said() -> None:
+    seed = {"id": "aaaa", "components": {"instructions": "Do."}}
+    told = headline(result(best=seed, verdict="not distinguishable", unproven={"id": "cccc", "components": {}, "gain": 0.032}))
+    assert told.startswith("The seed is kept: no candidate was surely better. cccc looked best, by an estimated 3.2 points")
 
 
 def test_a_result_on_val_is_called_flattering() -> None:

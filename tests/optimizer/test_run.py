@@ -69,8 +69,8 @@ def test_a_run_finds_a_better_prompt_and_says_by_how_much(project: Path, tmp_pat
     watcher = Watcher()
     result = sit(project, tmp_path / "run", watcher=watcher)
     assert list(result) == [
-        "verdict", "split", "stopped_by", "seed", "best", "best_by", "overall", "objectives", "models", "lower_is_better", "constraints",
-        "best_per_model", "frontier", "spent", "failed_cells",
+        "verdict", "split", "stopped_by", "seed", "best", "best_by", "unproven", "overall", "objectives", "models", "lower_is_better",
+        "constraints", "best_per_model", "frontier", "spent", "failed_cells",
     ]  # fmt: skip
     assert list(result["overall"]) == ["seed", "best", "difference", "low", "high", "relative", "n"]
     assert list(result["spent"]) == ["rollouts", "calls", "cached", "input_tokens", "output_tokens", "usd", "seconds"]

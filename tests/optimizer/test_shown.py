@@ -33,19 +33,19 @@ async def watched(folder: Path) -> list[Task]:
     return proposer.tasks
 
 
-async def test_a_proposer_learns_what_the_other_members_did_on_its_minibatch(tmp_path: Path) -> None:
+async def test_a_proposer_learns_what_the_other_members_did_where_it_reads(tmp_path: Path) -> None:
     first, *later = await watched(tmp_path)
     assert first.others == []
     for task in later:
         for other in task.others:
             assert {other.candidate, task.parent} == {SEED, CHILD}
-            assert {cell.example.id for cell in other.cells} <= {each.id for each in task.batch}
+            assert {cell.example.id for cell in other.cells} <= {each.example.id for each in task.cells}
     assert any(task.others for task in later)
 
 
 async def test_the_guards_know_what_was_shown(tmp_path: Path) -> None:
     task = (await watched(tmp_path))[0]
-    shown = sorted({each.expected for each in task.batch})
+    shown = sorted({each.example.expected for each in task.cells})
     hidden = {each.expected for each in TRAIN} - {*shown}
     assert hidden
     assert "copies the training examples" in (task.problem(candidate(f"Say {shown}.")) or "")
