@@ -28,6 +28,8 @@ NO_JOB = -1
 WRITTEN_OFF = "written off"
 OPENED = "test opened for "
 """The kind of the report's decision to open the test split, up to the candidate that it was opened for."""
+STANDING = "standing"
+"""The kind of what the last job left: how the candidates stand."""
 REPORT_JOB = 2**31
 """The job of the final report: after every job of the search."""
 
@@ -250,6 +252,12 @@ class Journal:
         """(job, kind, body), in order of jobs."""
         rows = self._all("SELECT job, kind, body FROM decisions WHERE ? IS NULL OR kind = ? ORDER BY job, kind", kind, kind)
         return [(job, name, self._json(body)) for job, name, body in rows]
+
+    def stand(self, job: int, body: Mapping[str, Any]) -> None:
+        """How the candidates stand after this job, in place of how they stood before: what is believed at different times does not
+        compare."""
+        self._run("DELETE FROM decisions WHERE kind = ?", STANDING)
+        self.decide(job, STANDING, body)
 
     def last_job(self) -> int:
         """The highest job of the search that has made a call or committed; -1 where none has."""

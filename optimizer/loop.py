@@ -132,14 +132,11 @@ class Search:
         spots = self._schedule.first()
         claim = self._evaluator.claim(self._seed, spots, self._rules.priced)
         report = self._ledger.hold(claim.times(self._rules.report_share))
-        least = claim + self._evaluator.claim(self._seed, spots[:BLOCK], self._rules.priced)
-        limit = self._ledger.refusal(least)
-        if limit is not None:
-            need = getattr(self._ledger.wanted(least), limit)
-            raise BudgetError(
-                f"the limit on {limit} would come before the first comparison: the seed and one other candidate on a few examples, and the "
-                f"final report, may take {need:,.9g}. Raise budget.{limit} to that at least, or use fewer examples."
-            )
+        self._check_budget(
+            claim, self._evaluator.claim(self._seed, spots[:BLOCK], self._rules.priced), "another candidate on a few examples"
+        )
+        for proposer in self._proposers:
+            self._check_budget(claim, proposer.claim(self._seed, self._rules.priced), f"one proposal by {proposer.name}")
         ticket = self._ledger.hold(claim)
         self._observer(StageStarted("seed", claim.rollouts))
         cells = await self._evaluator.fill(self._seed, spots, SEED_JOB)
@@ -155,9 +152,19 @@ class Search:
         with self._journal.together():
             self._journal.add_candidate(CandidateRow(self._seed.id, self._seed.components, [], "seed", SEED_JOB, "seed"))
             self._add_cells(cells)
-            self._record(SEED_JOB, {"candidate": self._seed.id, "best": self._seed.id, "objectives": self._pool.objectives(self._seed)})
+            self._record(SEED_JOB, {"candidate": self._seed.id, "best": self._seed.id})
         self._ledger.settle(report, ())
         return self._ledger.hold(_shown(claim, used).times(self._rules.report_share))
+
+    def _check_budget(self, seed: Claim, step: Claim, what: str) -> None:
+        """Before anything is paid for: the step after the seed has to fit, or the seed is paid for in vain."""
+        limit = self._ledger.refusal(seed + step)
+        if limit is not None:
+            need = getattr(self._ledger.wanted(seed + step), limit)
+            raise BudgetError(
+                f"the limit on {limit} would come before the first comparison: the seed, {what}, and the final report may take "
+                f"{need:,.9g}. Raise budget.{limit} to that at least, or use fewer examples."
+            )
 
     # --- a job's start --------------------------------------------------------------------------------------------
 
@@ -238,9 +245,8 @@ class Search:
             body |= {
                 "parent": parent.id if parent else None,
                 "examples": [example.id for example in job.examples],
+                "best": self._pool.best().id,
             }
-            settled = candidate is not None and candidate in self._pool.settled()
-            body |= {"best": self._pool.best().id, "objectives": self._pool.objectives(candidate) if candidate and settled else {}}
             self._record(job.index, body)
         self._tell(job, outcome, reason, candidate)
 
@@ -264,6 +270,9 @@ class Search:
     def _record(self, job: int, body: dict[str, object]) -> None:
         if self._journal.decide(job, "commit", body) is not None:
             self._observer(Diverged(f"job {job} ended otherwise than it was recorded; the run goes on from what it finds now"))
+        pool = self._pool
+        levels = {each.id: pool.objectives(each) for each in pool.settled()}
+        self._journal.stand(job, {"best": pool.best().id, "frontier": [each.id for each in pool.frontier()], "levels": levels})
 
     def _tell(self, job: Job, outcome: Outcome, reason: str, candidate: Candidate | None) -> None:
         objectives, reached = self._table.objectives, self._pool.reached()

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-import numpy as np
-
 from adapters.example import Example
 from adapters.nearest import nearest
 from optimizer.budget import Used
 from optimizer.configfile import config_from_manifest
 from optimizer.errors import ConfigError, JournalError
 from optimizer.evaluate import Cell
-from optimizer.journal import REPORT_JOB, CandidateRow, CellRow, Journal
+from optimizer.journal import REPORT_JOB, STANDING, CandidateRow, CellRow, Journal
 from optimizer.policy import Objectives
-from optimizer.rundir import RESULT, read_manifest, read_result
+from optimizer.rundir import read_manifest
 from optimizer.standing import Standing
 from optimizer.table import Table
 from scoring.score import Score
@@ -24,7 +22,8 @@ from scoring.score import Score
 
 @dataclass(frozen=True)
 class Listed(CandidateRow):
-    """`reason`: what its last job says of it; `objectives`: the levels that it is believed to have, none where it has met too little."""
+    """`reason`: what its last job says of it; `objectives`: the levels that it is believed to have after the last job of all, none where
+    it has met too little."""
 
     reason: str
     objectives: Mapping[str, float]
@@ -34,7 +33,8 @@ class Listed(CandidateRow):
     @property
     def story(self) -> str:
         """How it came about and what it is, in a line."""
-        made = "the seed" if self.outcome == "seed" else f"made by {self.proposer} in job {self.born}, {self.outcome} ({self.reason})"
+        origin = f"proposed by {self.proposer}" if self.outcome == "proposed" else "composed of known lines"
+        made = "the seed" if self.outcome == "seed" else f"{origin} in job {self.born} (last: {self.reason})"
         return made + ", best" * self.best + ", on the frontier" * self.on_frontier
 
 
@@ -47,7 +47,7 @@ class RunRecord:
     wanted: Objectives
 
     def pool(self) -> list[Listed]:
-        """Those that have levels on val."""
+        """Those that have levels."""
         return [candidate for candidate in self.candidates if candidate.objectives]
 
     def standing(self) -> Standing:
@@ -93,31 +93,22 @@ def read_run(folder: Path) -> RunRecord:
         decided = [body for job, _, body in journal.decisions("commit") if job < REPORT_JOB]
         commits = {body["candidate"]: body for body in decided if body["candidate"]}
         rows = [row for row in journal.candidates() if row.id in commits]  # a run that had left its path may have left others
-    if not rows:
+        standing = next((body for _, _, body in journal.decisions(STANDING)), None)
+    if standing is None:
         raise JournalError(
             f"{folder} has no candidate yet: its seed was not scored to the end. Continue: python -m optimizer resume {quote(str(folder))}"
         )
-    pool = {name: body["objectives"] for name, body in commits.items() if body["objectives"]}
-    result = read_result(folder) if (folder / RESULT).exists() else None
-    if result is not None:  # what was believed at the end, of the others as of their last job
-        pool |= {each["id"]: each["objectives"] for each in result["frontier"]}
-    objectives = _objectives(folder, pool)
-    if result is None:
-        free = objectives.frontier(np.array([objectives.levels(pool[name]) for name in pool]))
-        frontier, best = [name for name, is_free in zip(pool, free, strict=True) if is_free], decided[-1]["best"]
-    else:
-        frontier, best = [each["id"] for each in result["frontier"]], result["best"]["id"]
     listed = [
         Listed(
             **vars(row),
             reason=commits[row.id].get("reason", ""),
-            objectives=pool.get(row.id, {}),
-            on_frontier=row.id in frontier,
-            best=row.id == best,
+            objectives=standing["levels"].get(row.id, {}),
+            on_frontier=row.id in standing["frontier"],
+            best=row.id == standing["best"],
         )
         for row in rows
     ]
-    return RunRecord(folder, listed, objectives)
+    return RunRecord(folder, listed, _objectives(folder, standing["levels"]))
 
 
 def _cell(row: CellRow, example: Example) -> Cell:

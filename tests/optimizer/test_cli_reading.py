@@ -44,8 +44,10 @@ def folder(tmp_path: Path) -> Path:
     ]
     for id_, parents, proposer, born, outcome in rows:
         journal.add_candidate(CandidateRow(id_, TEXTS[id_], parents, proposer, born, outcome))
-        journal.decide(born, "commit", {"candidate": id_, "best": ODD, "objectives": MEANS.get(id_, {}), "reason": f"why {id_}"})
-    journal.decide(4, "commit", {"candidate": None, "best": ODD, "objectives": {}, "reason": "no idea"})
+        journal.decide(born, "commit", {"candidate": id_, "best": ODD, "reason": f"why {id_}"})
+        journal.stand(born, {"best": SEED, "frontier": [SEED], "levels": {SEED: {"m:template": 0.4}}})
+    journal.decide(4, "commit", {"candidate": None, "best": ODD, "reason": "no idea"})
+    journal.stand(4, {"best": ODD, "frontier": [GOOD, ODD], "levels": MEANS})
     journal.decide(REPORT_JOB, "commit", {"best": GOOD, "seed": SEED})
     journal.add_candidate(CandidateRow("dd55", {"instructions": "Left behind."}, [SEED], "lines", 9, "composed"))
     journal.add_cells([cell(SEED, "v1", 1.0), cell(SEED, "v2", 0.0), cell(SEED, "v3", None), cell(SEED, "t1", 0.0, "train")])
@@ -133,19 +135,15 @@ def test_a_frontier_too_large_to_measure_is_said_to_be(folder: Path, command: Co
     assert "2 objectives takes too long" in ran.err
 
 
-def test_the_results_best_comes_before_the_best_so_far(folder: Path, command: Command) -> None:
-    (folder / "result.json").write_text(
-        json.dumps({"best": {"id": GOOD}, "spent": {}, "frontier": [{"id": each, "objectives": MEANS[each]} for each in (GOOD, ODD)]})
-    )
-    assert [each["best"] for each in json.loads(command("front", folder, "--json").out)["candidates"]] == [True, False]
-    assert command("show", folder, "best").out.startswith("bb33: made by reflection in job 2, proposed (why bb33), best, on the frontier")
+def test_show_tells_how_a_candidate_came_about(folder: Path, command: Command) -> None:
+    assert command("show", folder, "best").out.startswith("cc44: composed of known lines in job 3 (last: why cc44), best, on the frontier")
 
 
 def test_show_tells_texts_lineage_and_scores(folder: Path, command: Command) -> None:
     ran = command("show", folder, "bb")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
-        "bb33: made by reflection in job 2, proposed (why bb33), on the frontier",
+        "bb33: proposed by reflection in job 2 (last: why bb33), on the frontier",
         "from aa11: the seed",
         "",
         "demonstrations",

@@ -11,7 +11,7 @@ from pieces import failure
 from adapters.answer import Usage
 from adapters.clients.client import Completion, ErrorKind, ModelError
 from optimizer.errors import JournalError
-from optimizer.journal import REPORT_JOB, Journal
+from optimizer.journal import REPORT_JOB, STANDING, Journal
 
 
 @pytest.fixture
@@ -152,6 +152,15 @@ def test_candidates_are_listed_by_birth(journal: Journal) -> None:
     assert journal.candidates()[0] == row("z", 0)
     journal.add_candidate(row("a", 10, "composed"))
     assert [each.outcome for each in journal.candidates()] == ["proposed", "proposed", "composed"]
+
+
+def test_only_the_last_standing_is_kept(journal: Journal) -> None:
+    """A run that is derived again with fewer jobs before it would else be read as it stood in another life."""
+    for job in (0, 1, 7, 2):
+        journal.decide(job, "commit", {"best": "a"})
+        journal.stand(job, {"best": f"after {job}"})
+    assert journal.decisions(STANDING) == [(2, STANDING, {"best": "after 2"})]
+    assert [job for job, _, _ in journal.decisions("commit")] == [0, 1, 2, 7]
 
 
 def test_cells_are_kept_for_each_split(journal: Journal) -> None:
