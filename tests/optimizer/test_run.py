@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -168,6 +169,18 @@ def test_a_budget_too_small_to_compare_anything_costs_nothing(project: Path, tmp
     with pytest.raises(BudgetError, match=r"rollouts would come before the first comparison.*may take 74\. Raise budget\.rollouts"):
         sit(project, tmp_path / "run", "budget.rollouts=60")
     assert standin.stats()["calls"] == {}
+
+
+def test_a_budget_too_small_for_a_proposal_costs_nothing(project: Path, tmp_path: Path, standin: Standin) -> None:
+    """Proposals are long: the seed would be paid for in vain."""
+    with pytest.raises(
+        BudgetError, match=r"limit on tokens .* one proposal by reflection, .* may take [\d,]+\. Raise budget\.tokens"
+    ) as told:
+        sit(project, tmp_path / "run", "budget.rollouts=null", "budget.tokens=150000")
+    assert standin.stats()["calls"] == {}
+    enough = re.findall(r"may take ([\d,]+)", str(told.value))[0].replace(",", "")
+    result = sit(project, tmp_path / "run", "budget.rollouts=null", f"budget.tokens={enough}")
+    assert result["spent"]["input_tokens"] + result["spent"]["output_tokens"] <= int(enough)
 
 
 def test_an_unknown_price_is_an_error_where_money_is_limited(project: Path, tmp_path: Path) -> None:
