@@ -189,11 +189,12 @@ class Pool:
         return [settled[index] for index in np.flatnonzero(free)]
 
     def perfect(self) -> bool:
-        """Whether some candidate has met all of val, and was right everywhere."""
-        objectives = self._table.objectives
-        everything = len(self._val) * len(objectives.models)
-        whole = [means(self._table.values(each.id, self._val)) for each in self.members if self._met(each) >= everything]
-        return any(objectives.overall(values) >= 1 - ROUNDING and not objectives.shortfall(values) for values in whole)
+        """Whether the best has met all of val, and was right everywhere. Where another was, and is not surely better than the seed, there
+        is something left to find out."""
+        objectives, best = self._table.objectives, self.best()
+        values = means(self._table.values(best.id, self._val))
+        whole = self._met(best) >= len(self._val) * len(objectives.models)
+        return whole and objectives.overall(values) >= 1 - ROUNDING and not objectives.shortfall(values)
 
     def nearest(self, candidate: Candidate) -> Candidate:
         """The member that shares the most lines with it; of equals, the younger one."""

@@ -137,13 +137,20 @@ def test_specialists_are_the_best_where_only_their_model_counts() -> None:
     assert made.reached().tolist() == [made.level(CHILD)[0], made.level(OTHER)[1]]
 
 
-def test_perfect_is_all_of_val_right() -> None:
-    train = [0.0] * 30
+def test_perfect_is_that_the_best_has_all_of_val_right() -> None:
+    train = [0.0] + [1.0] * 29
     assert pool({SEED: half(), CHILD: [*train, *[1.0] * 30]}).perfect()
     assert not pool({SEED: half(), CHILD: [*train, *[1.0] * 29]}).perfect(), "one is not met"
     assert not pool({SEED: half(), CHILD: [*train, *[1.0] * 29, 0.5]}).perfect()
     config = ObjectivesConfig.model_validate({"dimensions": {"right": {"direction": "minimize"}}})
-    assert pool({SEED: half(), CHILD: [*train, *[0.0] * 30]}, config=config).perfect()
+    assert pool({SEED: half(), CHILD: [1.0, *[0.0] * 59]}, config=config).perfect()
+
+
+def test_the_end_is_not_reached_while_the_perfect_one_is_not_surely_better_than_the_seed() -> None:
+    """It would end with the seed, and say that nothing is left to improve."""
+    made = pool({SEED: [*[1.0] * 30, *[1.0] * 28, 0.0, 0.0], CHILD: [1.0] * 60})
+    assert made.best() is SEED and made.unproven() is not None
+    assert not made.perfect()
 
 
 def test_what_is_believed_is_the_same_to_the_last_digit_in_whatever_order_it_is_added_up() -> None:
