@@ -223,32 +223,37 @@ class Search:
         self._ledger.settle(job.ticket, [*(cell.used for cell in new), job.proposal.used])
         check_failures(self._table, self._rules.max_failed_share)
         outcome, reason, candidate = self._outcome(job)
-        born = candidate is not None and candidate not in self._pool
-        parent = job.candidate if job.proposer is not None else None
-        if candidate is not None and born:
-            parent = parent or self._pool.nearest(candidate)
-            self._pool.add(candidate)
+        row = None if candidate is None else self._birth(job, candidate)
         self._committed = self._committed or (job.proposer is None and job.candidate != self._seed)
         self._in_vain = self._in_vain + 1 if outcome == "refused" else 0
         self._pool.learn()
+        parents = list(row.parents) if row is not None else [job.candidate.id] if job.proposer is not None else []
+        body = {
+            "aim": job.aim,
+            "candidate": candidate.id if candidate else None,
+            "outcome": outcome,
+            "reason": reason,
+            "parents": parents,
+            "examples": [example.id for example in job.examples],
+            "best": self._pool.best().id,
+        }
         with self._journal.together():
-            if candidate is not None and parent is not None and born:
-                made_by, how = (LINES, "composed") if job.proposer is None else (job.proposer.name, "proposed")
-                self._journal.add_candidate(CandidateRow(candidate.id, candidate.components, [parent.id], made_by, job.index, how))
+            if row is not None:
+                self._journal.add_candidate(row)
             self._add_cells(new)
-            body: dict[str, object] = {
-                "aim": job.aim,
-                "candidate": candidate.id if candidate else None,
-                "outcome": outcome,
-                "reason": reason,
-            }
-            body |= {
-                "parent": parent.id if parent else None,
-                "examples": [example.id for example in job.examples],
-                "best": self._pool.best().id,
-            }
             self._record(job.index, body)
         self._tell(job, outcome, reason, candidate)
+
+    def _birth(self, job: Job, candidate: Candidate) -> CandidateRow | None:
+        """Take it into the pool; None where it is there already."""
+        if candidate in self._pool:
+            return None
+        if job.proposer is not None:
+            parent, made_by, how = job.candidate, job.proposer.name, "proposed"
+        else:
+            parent, made_by, how = self._pool.nearest(candidate), LINES, "composed"
+        self._pool.add(candidate)
+        return CandidateRow(candidate.id, candidate.components, [parent.id], made_by, job.index, how)
 
     def _outcome(self, job: Job) -> tuple[Outcome, str, Candidate | None]:
         """What came of it, why, and the candidate that it is about."""
@@ -267,7 +272,7 @@ class Search:
         train = {example.id for example in self._data.train}
         self._journal.add_cells([cell.row("train" if cell.example.id in train else "val") for cell in cells])
 
-    def _record(self, job: int, body: dict[str, object]) -> None:
+    def _record(self, job: int, body: Mapping[str, object]) -> None:
         if self._journal.decide(job, "commit", body) is not None:
             self._observer(Diverged(f"job {job} ended otherwise than it was recorded; the run goes on from what it finds now"))
         pool = self._pool
