@@ -88,6 +88,13 @@ class Belief:
         """The indexes of its lines, rising."""
         return tuple(sorted(self._index[unit] for unit in units(candidate)))
 
+    def speaking(self) -> dict[str, float]:
+        """Component → the share of its lines that speak of some example."""
+        speaks: dict[str, list[bool]] = {}
+        for unit, relevance in zip(self.units, self._relevance, strict=True):
+            speaks.setdefault(unit.component, []).append(bool(relevance.any()))
+        return {name: sum(each) / len(each) for name, each in speaks.items()}
+
     @property
     def relevance(self) -> Array:
         """Lines × examples."""

@@ -1,6 +1,6 @@
 """Composing: the candidate that the lines of all candidates make up best, under what is believed of each line. Calls no model."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,16 +23,20 @@ class Composer:
     def __init__(self, placeholders: Callable[[str], frozenset[str]], most: int) -> None:
         self._placeholders, self._most = placeholders, most
 
-    def climb(self, units: Sequence[Unit], start: Sequence[int], lines: Lines, longest: Mapping[str, int]) -> tuple[int, ...]:
+    def climb(
+        self, units: Sequence[Unit], start: Sequence[int], lines: Lines, longest: Mapping[str, int], whole: Set[str] = frozenset()
+    ) -> tuple[int, ...]:
         """The indexes of the lines that add up best, rising: one is taken in or left out at a time, or the least of a component exchanged
         for a better one, as long as that helps.
 
-        Lines that name inputs stay as they are at the start. Every component keeps a line, but for the demonstrations. Where it has as many
-        as `longest` says, or demonstrations `most`, none is taken in until another has gone."""
+        Lines that name inputs stay as they are at the start, and so do those of the components that are taken `whole`. Every component
+        keeps a line, but for the demonstrations. Where it has as many as `longest` says, or demonstrations `most`, none is taken in until
+        another has gone."""
         names = sorted({unit.component for unit in units})
         shown = [name == DEMONSTRATIONS for name in names]
         owner = np.array([names.index(unit.component) for unit in units], dtype=np.intp)
-        fixed = [unit.component != DEMONSTRATIONS and bool(self._placeholders(unit.text)) for unit in units]
+        named = [unit.component != DEMONSTRATIONS and bool(self._placeholders(unit.text)) for unit in units]
+        fixed = [names_input or unit.component in whole for names_input, unit in zip(named, units, strict=True)]
         limits = [self._most if name == DEMONSTRATIONS else longest.get(name, 1) for name in names]
         rules = Rules(owner, np.array(fixed, dtype=bool), np.where(shown, 0, 1), np.array(limits, dtype=np.intp))
         chosen = np.zeros(len(units), dtype=bool)

@@ -252,7 +252,7 @@ class Search:
             parent, made_by, how = job.candidate, job.proposer.name, "proposed"
         else:
             parent, made_by, how = self._pool.nearest(candidate), LINES, "composed"
-        self._pool.add(candidate)
+        self._pool.add(candidate, None if job.proposer is None else parent)
         return CandidateRow(candidate.id, candidate.components, [parent.id], made_by, job.index, how)
 
     def _outcome(self, job: Job) -> tuple[Outcome, str, Candidate | None]:

@@ -12,6 +12,7 @@ from optimizer.belief import OWN, Belief
 from optimizer.compose import Composer
 from optimizer.policy import ROUNDING, Array, Objectives, steady
 from optimizer.propose.proposer import Other
+from optimizer.rewrites import Rewrites
 from optimizer.table import Table, means
 from optimizer.units import Unit, assemble, units
 
@@ -20,8 +21,8 @@ HEAT = 0.5
 LONGER = 2
 """Lines that a new text may have more than any that was run."""
 SURE = 2.8
-"""Standard deviations that the best has to be better than the seed by; tests/benchmarks/null_worlds.py measures how often chance gets
-there."""
+"""Standard deviations that the best has to be better than the seed by; `tests/benchmarks/search_worlds.py sure` measures how often chance
+gets there."""
 SETTLED = 10
 """Val cells that a candidate needs before it can be the best (all of val, where that is less)."""
 
@@ -43,6 +44,7 @@ class Pool:
         self._belief.meet(seed)
         for unit in composing.offers:
             self._belief.offer(unit)
+        self._rewrites = Rewrites()
         self._seen: dict[str, tuple[int, int]] = {}
         """Member → how many cells it has, and how many of them on val."""
         self.learn()
@@ -50,7 +52,10 @@ class Pool:
     def __contains__(self, candidate: Candidate) -> bool:
         return candidate.id in self._index
 
-    def add(self, candidate: Candidate) -> None:
+    def add(self, candidate: Candidate, rewrite_of: Candidate | None = None) -> None:
+        """`rewrite_of`: what a proposer has made it from."""
+        if rewrite_of is not None:
+            self._rewrites.add(rewrite_of, candidate)
         if candidate.id not in self._index:
             self._index[candidate.id] = len(self.members)
             self.members.append(candidate)
@@ -105,7 +110,8 @@ class Pool:
 
     def _compose(self, start: Candidate, drawn: Sequence[Array], weights: Array) -> tuple[int, ...]:
         lines = self._now.lines(drawn, weights)
-        return self._composing.composer.climb(self._belief.units, self._belief.lines(start), lines, self._longest())
+        whole = self._rewrites.whole(self._belief.speaking())
+        return self._composing.composer.climb(self._belief.units, self._belief.lines(start), lines, self._longest(), whole)
 
     def _longest(self) -> dict[str, int]:
         """Component → how many lines a new text may have: a few more than any that was run. How it would go on beyond, nobody knows."""

@@ -21,9 +21,9 @@ from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Proposer
 from optimizer.table import Table
 
 SEED_JOB = 0
-FIRST = 20
+FIRST = 40
 """Train examples that the seed meets before anything else, and half as many of val."""
-OPENING = 6
+OPENING = 3
 """Proposals that are made from what the seed has shown there, before anything else is run."""
 BLOCK = 12
 """Cells of one job."""

@@ -45,7 +45,7 @@ def test_check_tells_what_a_report_on_val_takes(tmp_path: Path, command: Command
     """The most that a fifth of the rollouts pays for, and the run refuses the same budgets."""
     config = write_project(tmp_path, "http://127.0.0.1:1/v1", budget={"rollouts": 60}, sizes={"train": 20, "val": 12})
     told = command("check", config).out
-    assert "30 for the seed, 12 for the report, the rest for the search; 54 to compare anything" in told
+    assert "32 for the seed, 12 for the report, the rest for the search; 56 to compare anything" in told
     assert command("check", config, "--set", "budget.rollouts=50").code == 4
 
 

@@ -166,7 +166,7 @@ def test_no_limit_is_ever_passed(tmp_path: Path, standin: Standin, limit: dict[s
 
 
 def test_a_budget_too_small_to_compare_anything_costs_nothing(project: Path, tmp_path: Path, standin: Standin) -> None:
-    with pytest.raises(BudgetError, match=r"rollouts would come before the first comparison.*may take 74\. Raise budget\.rollouts"):
+    with pytest.raises(BudgetError, match=r"rollouts would come before the first comparison.*may take 76\. Raise budget\.rollouts"):
         sit(project, tmp_path / "run", "budget.rollouts=60")
     assert standin.stats()["calls"] == {}
 
