@@ -57,7 +57,8 @@ def test_a_run_that_broke_off_goes_on_without_asking_twice(calls: int, tmp_path:
 
 
 def test_a_judges_calls_count_against_the_budget(tmp_path: Path, standin: Standin) -> None:
-    result = sit(project(tmp_path, standin, {"calls": 200}, votes=2), tmp_path / "run")
+    config = project(tmp_path, standin, {"calls": 200}, votes=2)
+    result = sit(config, tmp_path / "run", "proposers.demos={max: 3}")  # the judge gives no clue to rewrite by
     calls = standin.stats()["calls"]
     assert result["stopped_by"] == "calls" and result["spent"]["calls"] == sum(calls.values()) <= 200
     assert calls["parcel-judge"] > calls["parcel-a"]
