@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from scoring.failed_fields import explain_failure as explain_failure
     from scoring.failed_fields import extract_failed_fields as extract_failed_fields
     from scoring.improvement import Difference as Difference
+    from scoring.improvement import as_family as as_family
     from scoring.improvement import compute_improvement as compute_improvement
     from scoring.improvement import overall_difference as overall_difference
     from scoring.improvement import paired_difference as paired_difference
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
     from scoring.scales import trait_min_scores as trait_min_scores
     from scoring.score import Score as Score
     from scoring.score import ScoreError as ScoreError
+    from scoring.signflip import Chance as Chance
+    from scoring.signflip import holm as holm
+    from scoring.signflip import sign_flip as sign_flip
     from scoring.verify import FieldsResult as FieldsResult
     from scoring.verify import verify_fields as verify_fields
 
@@ -57,7 +61,7 @@ _HOMES = {
     "agreement": ("Agreement", "self_agreement"),
     "answer": ("AnswerScore", "is_not_found", "score_answer"),
     "failed_fields": ("explain_failure", "extract_failed_fields"),
-    "improvement": ("Difference", "compute_improvement", "overall_difference", "paired_difference", "verdict"),
+    "improvement": ("Difference", "as_family", "compute_improvement", "overall_difference", "paired_difference", "verdict"),
     "matching": ("Matching",),
     "objective": ("ObjectiveError", "ObjectiveKey", "ObjectiveScores", "Status"),
     "objective_config": ("MetricObjectiveConfig", "ObjectiveConfig", "TraitSelectionMode"),
@@ -84,6 +88,7 @@ _HOMES = {
     ),
     "scales": ("trait_directionalities", "trait_max_scores", "trait_min_scores"),
     "score": ("Score", "ScoreError"),
+    "signflip": ("Chance", "holm", "sign_flip"),
     "verify": ("FieldsResult", "verify_fields"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

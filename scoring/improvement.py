@@ -12,15 +12,19 @@ and with scores that are 0 or 1. Three things mend that; tests/benchmarks/covera
 - whole groups are weighted, not examples, because the examples of one group are not independent.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import fsum
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from scoring.signflip import holm, sign_flip
+
 RESAMPLES = 10_000
+LEVEL = 0.05
+"""What a p-value has to be at most, to call a difference one."""
 IMAGINED = 0.5
 """How much of an example each of the two imagined ones is."""
 _BLOCK = 2_000_000
@@ -34,7 +38,10 @@ class Difference:
     """The paired comparison of two candidates. `seed` and `best` are means in 0..1 over the pairs, `difference` is best − seed;
     `low` and `high` are the ends of its interval. `relative`: see compute_improvement. `n`: the examples with a pair. With
     n = 0 nothing is known and the numbers are None. All-zero differences give the interval [0, 0]; fewer than two
-    independent examples say nothing of their spread and give [-1, 1]."""
+    independent examples say nothing of their spread and give [-1, 1].
+
+    `p`: two-sided, of the sign-flip test; `p_error`: its standard error, 0 where it is exact. `p_holm`: p adjusted for the family that
+    the comparison belongs to, see `as_family`; None where it stands alone."""
 
     seed: float | None
     best: float | None
@@ -43,6 +50,9 @@ class Difference:
     high: float | None
     relative: float | None
     n: int
+    p: float | None = None
+    p_error: float | None = None
+    p_holm: float | None = None
 
 
 def compute_improvement(baseline_score: float, optimized_score: float, *, compat: bool = False) -> float:
@@ -90,18 +100,28 @@ def overall_difference(
     before, after = _mean(first, paired, weight), _mean(second, paired, weight)
     sums, counts = _by_group(np.where(paired, second - first, 0.0), paired, groups)
     low, high = _interval(sums, counts, weight, np.random.default_rng(rng_seed), level)
-    difference = after - before
-    return Difference(before, after, difference, min(low, difference), max(high, difference), compute_improvement(before, after), n)
+    chance = sign_flip(sums / counts.sum(axis=0) @ (weight / weight.sum()), rng_seed=rng_seed)
+    difference, relative = after - before, compute_improvement(before, after)
+    return Difference(before, after, difference, min(low, difference), max(high, difference), relative, n, chance.p, chance.error)
+
+
+def as_family(differences: Mapping[str, Difference]) -> dict[str, Difference]:
+    """Comparisons that are read side by side, so that one of them may look like a difference by chance: with `p_holm`."""
+    tested = {name: each.p for name, each in differences.items() if each.p is not None}
+    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return {name: replace(each, p_holm=adjusted.get(name)) for name, each in differences.items()}
 
 
 def verdict(difference: Difference, *, lower_is_better: bool = False) -> str:
-    """`improved` or `worse` where the interval lies on one side of zero, else `not distinguishable`."""
+    """`improved` or `worse` where the interval lies on one side of zero and p (in a family: p_holm), if it is known, is at
+    most 0.05, else `not distinguishable`. Intervals are not adjusted, so within a family p_holm is what keeps chance out."""
     higher, lower = ("worse", "improved") if lower_is_better else ("improved", "worse")
-    if difference.low is not None and difference.low > 0:
+    p = difference.p if difference.p_holm is None else difference.p_holm
+    if difference.low is None or difference.high is None or (p is not None and p > LEVEL):
+        return "not distinguishable"
+    if difference.low > 0:
         return higher
-    if difference.high is not None and difference.high < 0:
-        return lower
-    return "not distinguishable"
+    return lower if difference.high < 0 else "not distinguishable"
 
 
 def _checked(seed: ArrayLike, best: ArrayLike, groups: Sequence[str | None] | None) -> tuple[Array, Array]:

@@ -1,7 +1,7 @@
 """The seed beside what was chosen, on the same examples: overall, for each objective, and for each model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from adapters.example import Example
 from optimizer.loop import Found
 from optimizer.table import Table, Values, means
-from scoring.improvement import Difference, compute_improvement, overall_difference, paired_difference
+from scoring.improvement import Difference, as_family, compute_improvement, overall_difference, paired_difference
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Pairing:
     def models(self) -> dict[str, Difference]:
         """Each model's mean over its objectives; nothing where there is one model, which is the overall then."""
         objectives = self.table.objectives
-        return {model: self._mean(objectives.columns(model)) for model in objectives.models if len(objectives.models) > 1}
+        return as_family({model: self._mean(objectives.columns(model)) for model in objectives.models if len(objectives.models) > 1})
 
     def objectives(self) -> dict[str, Difference]:
         objectives = self.table.objectives
@@ -36,7 +36,7 @@ class Pairing:
         for k, name in enumerate(objectives.names):
             difference = paired_difference(self._seed[:, k], self._best[:, k], self._groups, rng_seed=self.random_seed)
             made[name] = _turned(difference) if objectives.lower_is_better[k] else difference
-        return made
+        return as_family(made)
 
     def constraints(self) -> dict[str, dict[str, object]]:
         """Objective → the constraint on it, and whether the means of the seed and the best meet it; None where there is no mean."""
@@ -72,7 +72,8 @@ def _turned(oriented: Difference) -> Difference:
     if oriented.n == 0:
         return oriented
     seed, best, difference, low, high = map(_known, (oriented.seed, oriented.best, oriented.difference, oriented.low, oriented.high))
-    return Difference(1 - seed, 1 - best, -difference, -high, -low, compute_improvement(1 - seed, 1 - best), oriented.n)
+    relative = compute_improvement(1 - seed, 1 - best)
+    return replace(oriented, seed=1 - seed, best=1 - best, difference=-difference, low=-high, high=-low, relative=relative)
 
 
 def _known(value: float | None) -> float:

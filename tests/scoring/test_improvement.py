@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from scoring.improvement import Difference, _student, compute_improvement, overall_difference, paired_difference, verdict
+from scoring.improvement import Difference, _student, as_family, compute_improvement, overall_difference, paired_difference, verdict
 
 NOTHING = Difference(None, None, None, None, None, None, 0)
 
@@ -124,14 +124,14 @@ def test_without_a_pair_nothing_is_known(before: list[float], after: list[float]
 
 
 def test_one_example_or_one_group_says_nothing_of_the_spread() -> None:
-    assert paired_difference([0.0], [1.0], rng_seed=0) == Difference(0.0, 1.0, 1.0, -1.0, 1.0, 1.0, 1)
+    assert paired_difference([0.0], [1.0], rng_seed=0) == Difference(0.0, 1.0, 1.0, -1.0, 1.0, 1.0, 1, 1.0, 0.0)
     one = paired_difference([0.2] * 9, [0.4] * 9, ["g"] * 9, rng_seed=0)
     assert (one.low, one.high, one.n, verdict(one)) == (-1.0, 1.0, 9, "not distinguishable")
 
 
 def test_no_difference_at_all() -> None:
     same = paired_difference([0.0, 0.5, 1.0], [0.0, 0.5, 1.0], rng_seed=0)
-    assert same == Difference(0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 3)
+    assert same == Difference(0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 3, 1.0, 0.0)
     assert verdict(same) == "not distinguishable"
 
 
@@ -169,7 +169,7 @@ def test_any_order_gives_the_same_plain_numbers(given_rows: list[Any], random: A
     assert found(shuffled) == one
     assert Difference(**json.loads(json.dumps(asdict(one), allow_nan=False))) == one
     if one.n:
-        assert all(type(value) is float for name, value in asdict(one).items() if name != "n")
+        assert all(type(value) is float for name, value in asdict(one).items() if name not in ("n", "p_holm"))
         assert -1 <= one.low <= one.difference <= one.high <= 1  # type: ignore[operator]
 
 
@@ -251,3 +251,44 @@ def test_weights_count_and_their_scale_does_not() -> None:
 def test_lower_can_be_better() -> None:
     fell = paired_difference([0.9] * 30, [0.1] * 30, rng_seed=0)
     assert (verdict(fell), verdict(fell, lower_is_better=True)) == ("worse", "improved")
+
+
+def test_p_is_the_sign_tests_for_scores_of_0_or_1() -> None:
+    before, after = scores(10, 60, "binary")
+    won, lost = int((after > before).sum()), int((after < before).sum())
+    found = paired_difference(before, after, rng_seed=0)
+    assert found.p == pytest.approx(stats.binomtest(won, won + lost).pvalue)
+    assert found.p_error == 0.0
+
+
+def test_p_flips_whole_groups() -> None:
+    before, after = scores(11, 12, "graded")
+    names = [f"g{index}" for index in range(12)]
+    alone = paired_difference(before, after, rng_seed=0)
+    grouped = paired_difference(np.repeat(before, 4), np.repeat(after, 4), np.repeat(names, 4).tolist(), rng_seed=0)
+    assert grouped.p == pytest.approx(alone.p)
+    assert paired_difference(np.repeat(before, 4), np.repeat(after, 4), rng_seed=0).p < alone.p  # type: ignore[operator]
+
+
+def test_p_of_the_overall_flips_an_example_with_all_its_objectives() -> None:
+    """With missing cells: against scipy, which is handed what each example adds to the weighted mean of the objectives' means."""
+    rng = np.random.default_rng(12)
+    before, after = rng.random((9, 2)), rng.random((9, 2)) * 0.5 + 0.5
+    before[::4, 1] = np.nan
+    weights = np.array([3.0, 1.0])
+    parts = np.nan_to_num((after - before) / (~np.isnan(before)).sum(axis=0)) @ (weights / 4)
+    theirs = stats.permutation_test((parts,), np.sum, permutation_type="samples", n_resamples=np.inf, alternative="two-sided")
+    assert overall_difference(before, after, weights=weights, rng_seed=0).p == pytest.approx(theirs.pvalue)
+
+
+def test_a_family_holds_each_to_more() -> None:
+    won = paired_difference([0.0] * 6, [1.0] * 6, rng_seed=0)
+    even = paired_difference([0.0, 1.0] * 3, [1.0, 0.0] * 3, rng_seed=0)
+    assert won.p == pytest.approx(2 / 64)
+    assert verdict(won) == "improved"
+    assert [verdict(each) for each in as_family({"a": won}).values()] == ["improved"]
+    family = as_family({"a": won, "b": even, "c": NOTHING})
+    assert {name: each.p_holm for name, each in family.items()} == {"a": pytest.approx(4 / 64), "b": 1.0, "c": None}
+    assert [verdict(each) for each in family.values()] == ["not distinguishable"] * 3
+    both = as_family({"a": won, "b": paired_difference([1.0] * 9, [0.0] * 9, rng_seed=0)})
+    assert [verdict(each) for each in both.values()] == ["improved", "worse"]
