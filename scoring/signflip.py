@@ -67,7 +67,7 @@ def _sums(sizes: Array) -> tuple[Array, Array] | None:
     for size in sizes.tolist():
         both = np.round(np.concatenate([sums - size, sums + size]), _DIGITS)
         sums, where = np.unique(both, return_inverse=True)
-        shares = np.bincount(where.ravel(), np.concatenate([shares, shares]) / 2)
+        shares = np.bincount(where.ravel(), np.concatenate([shares, shares]) / 2).astype(np.float64)
         if len(sums) > MOST_SUMS:
             return None
     return sums, shares
