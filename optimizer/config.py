@@ -3,6 +3,7 @@
 What a field means is said in its description, which is also what editors show through the JSON schema.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
@@ -12,6 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential|bearer|(ad|session|access|auth)[-_]?token", re.IGNORECASE)
 LEAST_WEIGHT = 1e-6
 CONSTRAINT = r"^(<=|>=) ?(0(\.\d+)?|1(\.0+)?|\.\d+)$"
+NEARLY = re.compile(r"\s*([<>=]*)\s*(\d*\.?\d+)\s*(%?)\s*")
+"""What somebody may write who means a constraint: another sign, points of 100."""
 
 
 class Block(BaseModel):
@@ -144,6 +147,13 @@ class DimensionConfig(Block):
     """The mean that it has to have with every model, for example `>= 0.95`, or `<= 0.05` where lower is better. Only a candidate that
     meets all constraints is the best, as long as there is one."""
 
+    @field_validator("constraint", mode="before")
+    @classmethod
+    def a_sign_and_a_share(cls, constraint: object) -> object:
+        if constraint is None or (isinstance(constraint, str) and re.match(CONSTRAINT, constraint)):
+            return constraint
+        raise ValueError(f"a constraint is >= or <= and a value from 0 to 1, not {constraint!r}; {_meant(str(constraint))}")
+
     @field_validator("weight")
     @classmethod
     def not_next_to_nothing(cls, weight: float) -> float:
@@ -168,6 +178,16 @@ class DimensionConfig(Block):
                 f"with direction {self.direction} a constraint begins with {sign}; {self.constraint!r} would ask for the worse"
             )
         return self
+
+
+def _meant(text: str) -> str:
+    """What to write in place of the text, in quotes, as YAML needs it."""
+    found = NEARLY.fullmatch(text)
+    number = float(found[2]) if found else math.inf
+    if found is None or number > 100:
+        return 'write it as in ">= 0.7"'
+    sign, share = "<=" if "<" in found[1] else ">=", number / 100 if found[3] or number > 1 else number
+    return f'did you mean "{sign} {share:g}"?'
 
 
 class ObjectivesConfig(Block):

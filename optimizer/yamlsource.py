@@ -14,9 +14,12 @@ from optimizer.errors import ConfigError
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Keys and indexes, from the root inwards."""
 
+BLOCK_HINT = "text that begins with '>' or '|' needs quotes"
 _HINTS = {
     "mapping values are not allowed": "text that holds ': ' needs quotes",
     "'\\t' that cannot start any token": "indent with spaces, not with tabs",
+    "indentation indicator": BLOCK_HINT,
+    "expected a comment or a line break": BLOCK_HINT,
     "cannot start any token": "text that begins with this character needs quotes",
 }
 

@@ -6,6 +6,8 @@ from difflib import unified_diff
 
 from optimizer.cli.options import AsJson, CandidateName, RunFolder, emit
 
+FEW = 5
+"""Common examples that a difference needs before it can tell anything."""
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -30,9 +32,16 @@ def command(folder: RunFolder, a: CandidateName, b: CandidateName, as_json: AsJs
     for line in (line for lines in changed.values() for line in lines):
         say(console, line, style=STYLES.get(line[:1], ""))
     rows = [
-        [each.objective, each.split, points(each.a), points(each.b), f"{signed(each.difference)} points", str(each.n)] for each in scores
+        [each.objective, each.split, points(each.a), points(each.b), f"{signed(each.difference)} points", str(each.n), *_caution(each.n)]
+        for each in scores
     ]
-    show_table(console, ("", "", left.id, right.id, "difference", "n"), rows)
+    show_table(console, ("", "", left.id, right.id, "difference", "n", ""), rows)
+    if not scores:
+        say(console, "no example has scores of both, so nothing tells them apart")
+
+
+def _caution(n: int) -> list[str]:
+    return ["too few to tell anything" if n < FEW else ""]
 
 
 def _changes(left: Mapping[str, str], right: Mapping[str, str]) -> Iterator[tuple[str, Iterator[str]]]:

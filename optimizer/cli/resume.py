@@ -4,7 +4,7 @@ from optimizer.cli.options import AsJson, NoProgress, RunFolder
 
 
 def command(folder: RunFolder, as_json: AsJson = False, no_progress: NoProgress = False) -> None:
-    """Go on with an interrupted run."""
+    """Go on with a run where it was, from its directory alone."""
     from optimizer.cli.sitting import recorded, sit
 
     config, start = recorded(folder)

@@ -12,14 +12,21 @@ def command(
     config: ConfigFile,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="The run's directory; without it runs/<name>.")] = None,
     overrides: Overrides = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on in DIR although the config has changed.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Start over in DIR with a changed config: paid calls that still fit are used again. With the same config, or another "
+            "budget, a run goes on without this.",
+        ),
+    ] = False,
     require_improvement: Annotated[
         bool, typer.Option("--require-improvement", help="Exit with 5 unless the best is surely better than the seed.")
     ] = False,
     as_json: AsJson = False,
     no_progress: NoProgress = False,
 ) -> None:
-    """Search for better prompts. The same command again goes on where it was."""
+    """Search for better prompts. The same command again goes on where the run was."""
     from optimizer.cli.sitting import sit
     from optimizer.configfile import load_config
 

@@ -55,7 +55,7 @@ def sit(
             result = asyncio.run(stoppable(prepared, watcher))
     except (KeyboardInterrupt, asyncio.CancelledError):
         raise StoppedError(_way_back(out)) from None
-    show_result(result, out, console)
+    show_result(result, out, console, config.budget.rollouts)
     if as_json:
         emit(result)
     if require_improvement and result["verdict"] != "improved":

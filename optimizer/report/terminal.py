@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from optimizer.loop import NO_PROPOSALS, NOTHING_LEFT
 from optimizer.report.agreement import agreement_line
 from optimizer.report.console import say, show_table
 from optimizer.report.words import UNKNOWN, count, duration, interval, money, points, signed
@@ -23,51 +24,77 @@ VERDICTS = {
 }
 
 
-def show_result(result: Mapping[str, Any], out: Path, console: Console) -> None:
-    """`result`: what `run` returns and `result.json` holds; `out`: the run directory."""
+def show_result(result: Mapping[str, Any], out: Path, console: Console, rollouts: int | None) -> None:
+    """`result`: what `run` returns and `result.json` holds; `out`: the run directory; `rollouts`: the limit on them, if there is one."""
     say(console, headline(result), style="bold")
-    lower = result["lower_is_better"]
-    means = {"overall": result["overall"], **result["models"]}
-    rows = [_row(name if name == "overall" else f"{name} (mean)", fields) for name, fields in means.items()]
-    rows += [_row(name, fields, lower=name in lower) for name, fields in result["objectives"].items()]
-    show_table(console, ("", "seed", "best", "difference", "95% interval", "n", "verdict"), rows)
-    for line in _account(result, out):
+    if _kept(result):
+        show_table(console, ("", "seed", "n"), [_level(*each) for each in _named(result)])
+        say(console, _advice(result["stopped_by"]))
+    else:
+        heads = ("", "seed", "best", "difference", "95% interval", "n", "verdict")
+        show_table(console, heads, [_row(*each) for each in _named(result)])
+    for line in _account(result, out, rollouts):
         say(console, line)
 
 
 def headline(result: Mapping[str, Any]) -> str:
     """What came of the run, in a sentence or two."""
     overall, split = result["overall"], result["split"]
-    if _chosen(result) == {result["seed"]["id"]}:
-        return _kept(result["unproven"])
+    if _kept(result):
+        return _why_kept(result["unproven"])
     if overall["n"] == 0:
         return f"Nothing is known: no {split} example has an answer of both the seed and the best."
     gain = f"{_gain(overall)} (95% interval {interval(overall['low'], overall['high'])})"
     told = f"{VERDICTS[result['verdict']]}: {gain} on {count(overall['n'], f'{split} example')}, {SPLITS[split]}."
     missed = [f"{name} {each['constraint']}" for name, each in result["constraints"].items() if each["best"] is False]
-    return f"{told} It does not meet {' and '.join(missed)} there." if missed else told
+    looks = result["look"] or 1
+    again = f" Look {looks} at these examples, each for another candidate: the more looks, the more it flatters." if looks > 1 else ""
+    return f"{told}{again} It does not meet {' and '.join(missed)} there." if missed else told + again
 
 
-def _kept(unproven: Mapping[str, Any] | None) -> str:
+def _kept(result: Mapping[str, Any]) -> bool:
+    """Whether the seed is what was chosen, for every model."""
+    if result["best_by"] == "per_model":
+        return {each["id"] for each in result["best_per_model"].values()} == {result["seed"]["id"]}
+    return bool(result["best"]["id"] == result["seed"]["id"])
+
+
+def _why_kept(unproven: Mapping[str, Any] | None) -> str:
     if unproven is None:
-        return "The seed is the best that was found: no candidate looked better."
+        return "The seed is kept: no candidate looked better."
     return (
-        f"The seed is kept: no candidate was surely better. {unproven['id']} looked best, by an estimated {points(unproven['gain'])} "
-        "points, which may be chance."
+        f"The seed is kept: no better prompt was found surely enough. {unproven['id']} looked best, by an estimated "
+        f"{points(unproven['gain'])} points, which may be chance."
     )
 
 
-def _chosen(result: Mapping[str, Any]) -> set[str]:
-    if result["best_by"] == "per_model":
-        return {each["id"] for each in result["best_per_model"].values()}
-    return {result["best"]["id"]}
+def _advice(stopped_by: str) -> str:
+    if stopped_by == NOTHING_LEFT:
+        return "what may help: harder examples, since the seed is right on all of val"
+    more = [] if stopped_by == NO_PROPOSALS else [f"a larger budget.{stopped_by} (with it the same command goes on from here)"]
+    return f"what may help: {' and '.join([*more, 'more examples'])}"
 
 
-def _row(name: str, fields: Mapping[str, Any], *, lower: bool = False) -> list[str]:
+def _named(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], bool]]:
+    """What there are means of, with their names, and whether lower is better there."""
+    lower = result["lower_is_better"]
+    models = [(f"{name} (mean)", fields, False) for name, fields in result["models"].items()]
+    return [
+        ("overall", result["overall"], False),
+        *models,
+        *((name, fields, name in lower) for name, fields in result["objectives"].items()),
+    ]
+
+
+def _level(name: str, fields: Mapping[str, Any], lower: bool) -> list[str]:
+    return [_spelled(name, lower), points(fields["seed"]), str(fields["n"])]
+
+
+def _row(name: str, fields: Mapping[str, Any], lower: bool) -> list[str]:
     words = verdict(Difference(**fields), lower_is_better=lower) if fields["n"] else UNKNOWN
     ends = interval(fields["low"], fields["high"])
     return [
-        f"{name} (lower is better)" if lower else name,
+        _spelled(name, lower),
         points(fields["seed"]),
         points(fields["best"]),
         _gain(fields),
@@ -77,25 +104,37 @@ def _row(name: str, fields: Mapping[str, Any], *, lower: bool = False) -> list[s
     ]
 
 
+def _spelled(name: str, lower: bool) -> str:
+    return f"{name} (lower is better)" if lower else name
+
+
 def _gain(fields: Mapping[str, Any]) -> str:
     return UNKNOWN if fields["difference"] is None else f"{signed(fields['difference'])} points"
 
 
-def _account(result: Mapping[str, Any], out: Path) -> list[str]:
+def _account(result: Mapping[str, Any], out: Path, rollouts: int | None) -> list[str]:
     spent, failed = result["spent"], result["failed_cells"]
     tokens = f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out"
     work = [count(spent["rollouts"], "rollout"), f"{count(spent['calls'], 'call')} (and {spent['cached']:,} from memory)", tokens]
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in failed.items())
     return [
-        f"stopped by: {result['stopped_by']}",
+        f"stopped by: {result['stopped_by']}{_left(result, rollouts)}",
         *_own_best(result),
         *(_constraint(name, told) for name, told in result["constraints"].items()),
         f"spent: {', '.join([*work, money(spent['usd']), duration(spent['seconds'])])}",
         *agreement_line(result),
         *([f"failed cells: {kinds}; they count for nobody"] if failed else []),
         f"frontier: {count(len(result['frontier']), 'candidate')}; see: python -m optimizer front {shlex.quote(str(out))}",
-        f"files: {out / 'result.json'}, {out / 'best'}",
+        f"finished: {'the seed is kept' if _kept(result) else result['verdict']}; files: {out / 'result.json'}, {out / 'best'}",
     ]
+
+
+def _left(result: Mapping[str, Any], rollouts: int | None) -> str:
+    """Why rollouts are left although they ended the search."""
+    left = (rollouts or 0) - result["spent"]["rollouts"]
+    if result["stopped_by"] != "rollouts" or left <= 0:
+        return ""
+    return f"; {left:,} of {rollouts:,} are left, too few for another step beside those that are set aside for the report"
 
 
 def _constraint(name: str, told: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,12 @@ def test_schema_prints_what_the_configs_folder_holds(command: Command) -> None:
     assert ran.out == kept, "run: python -m optimizer schema > configs/schema.json"
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["schema"]])
+def test_the_version_is_that_of_the_package(command: Command) -> None:
+    ran = command("--version")
+    assert (ran.code, ran.out, ran.err) == (0, f"promptfront {version('promptfront')}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["schema"]])
 def test_what_needs_no_model_is_quick(arguments: list[str]) -> None:
     """In processor time, which on an idle machine is the time one waits; on a busy one it still says what the command costs."""
 

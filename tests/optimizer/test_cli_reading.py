@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -192,9 +193,20 @@ def test_diff_compares_texts_and_what_both_have_met(folder: Path, command: Comma
         " Do it.",
         "-Well.",
         "+Very well.\\x1b[31m",
-        "m:brevity: val, aa11 50.0, bb33 50.0, difference +0.0 points, n 2",
-        "m:template: val, aa11 50.0, bb33 75.0, difference +25.0 points, n 2",
+        "m:brevity: val, aa11 50.0, bb33 50.0, difference +0.0 points, n 2, too few to tell anything",
+        "m:template: val, aa11 50.0, bb33 75.0, difference +25.0 points, n 2, too few to tell anything",
     ]
+
+
+def test_a_difference_on_five_examples_comes_without_a_warning(folder: Path, command: Command) -> None:
+    with closing(Journal.write(folder)) as journal:
+        journal.add_cells([cell(who, f"w{n}", 1.0) for who in (SEED, GOOD) for n in range(3)])
+    last = command("diff", folder, "seed", "bb33").out.splitlines()[-1]
+    assert last == "m:template: val, aa11 80.0, bb33 90.0, difference +10.0 points, n 5"
+
+
+def test_that_two_have_met_nothing_together_is_said(folder: Path, command: Command) -> None:
+    assert command("diff", folder, "ab22", "bb33").out.endswith("no example has scores of both, so nothing tells them apart\n")
 
 
 def test_diff_for_other_programs(folder: Path, command: Command) -> None:

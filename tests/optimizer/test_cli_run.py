@@ -49,7 +49,7 @@ def test_a_run_reports_on_stderr_and_is_continued_by_the_same_command(
     assert "searching: " in ran.err
     assert "Improved: +" in ran.err
     assert "test examples, never seen by the search." in ran.err
-    assert "files: runs/parcel-run/result.json, runs/parcel-run/best" in ran.err
+    assert ran.err.splitlines()[-1] == "finished: improved; files: runs/parcel-run/result.json, runs/parcel-run/best"
     assert (out / "best" / "instructions.txt").read_text() == timeless(out)["best"]["components"]["instructions"]
     calls, first = calls_of(standin), timeless(out)
     listed = json.loads(command("front", out, "--json").out)["candidates"]

@@ -186,15 +186,16 @@ def test_a_report_with_too_many_failures_is_none_and_is_made_when_they_are_over(
 
 
 def test_the_failures_of_a_second_report_do_not_rest_on_the_first(project: Path, tmp_path: Path, standin: Standin) -> None:
-    sit(project, tmp_path / "run", "models.a.attempts=1", "budget.rollouts=80")
+    assert sit(project, tmp_path / "run", "models.a.attempts=1", "budget.rollouts=110")["look"] == 1
     larger, storm = ("models.a.attempts=1", "budget.rollouts=200"), Storm(standin, 0.5)
     with pytest.raises(ProviderError):
         sit(project, tmp_path / "run", *larger, watcher=storm)
-    assert any(isinstance(event, Warned) and "second look" in event.message for event in storm.events), (
+    assert any(isinstance(event, Warned) and "this is look 2" in event.message for event in storm.events), (
         "another best, or this tests nothing"
     )
     standin.reset()
-    assert sit(project, tmp_path / "run", *larger)["failed_cells"] == {}
+    result = sit(project, tmp_path / "run", *larger)
+    assert (result["failed_cells"], result["look"]) == ({}, 2)
 
 
 def test_ctrl_c_begins_no_call(tmp_path: Path, standin: Standin) -> None:

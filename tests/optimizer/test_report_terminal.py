@@ -14,7 +14,7 @@ OUT = Path("runs/tickets")
 
 
 def fields(seed: float, best: float, low: float, high: float, n: int = 40) -> dict[str, Any]:
-    return {"seed": seed, "best": best, "difference": best - seed, "low": low, "high": high, "relative": 0.1, "n": n}
+    return {"seed": seed, "best": best, "difference": best - seed, "low": low, "high": high, "relative": 0.1, "n": n, "p": 0.01}
 
 
 NOTHING = {"seed": None, "best": None, "difference": None, "low": None, "high": None, "relative": None, "n": 0}
@@ -24,6 +24,7 @@ def result(**changes: Any) -> dict[str, Any]:
     return {
         "verdict": "improved",
         "split": "test",
+        "look": 1,
         "stopped_by": "rollouts",
         "seed": {"id": "aaaa", "components": {"instructions": "Do."}},
         "best": {"id": "bbbb", "components": {"instructions": "Do it."}},
@@ -50,9 +51,9 @@ def result(**changes: Any) -> dict[str, Any]:
     }
 
 
-def shown(content: dict[str, Any], *, width: int = 100, terminal: bool = True) -> str:
+def shown(content: dict[str, Any], *, width: int = 100, terminal: bool = True, rollouts: int | None = 600) -> str:
     console = Console(file=io.StringIO(), width=width, force_terminal=terminal, color_system=None, highlight=False)
-    show_result(content, OUT, console)
+    show_result(content, OUT, console, rollouts)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -68,7 +69,7 @@ def test_the_table_on_a_terminal() -> None:
     assert "spent: 600 rollouts, 580 calls (and 20 from memory), 120,000 tokens in, 4,000 out, $0.12, 3 min 20 s" in text.replace("\n", " ")
     assert "stopped by: rollouts" in lines
     assert "frontier: 1 candidate; see: python -m optimizer front runs/tickets" in lines
-    assert "files: runs/tickets/result.json, runs/tickets/best" in lines
+    assert lines[-1] == "finished: improved; files: runs/tickets/result.json, runs/tickets/best"
     assert "failed" not in text
 
 
@@ -85,21 +86,56 @@ def test_lines_where_a_table_has_no_room_or_no_reader(width: int, terminal: bool
 
 def test_the_command_it_names_can_be_given_as_it_stands() -> None:
     console = Console(file=io.StringIO(), width=200, highlight=False)
-    show_result(result(), Path("my runs/tickets"), console)
+    show_result(result(), Path("my runs/tickets"), console, None)
     assert isinstance(console.file, io.StringIO)
     assert "python -m optimizer front 'my runs/tickets'\n" in console.file.getvalue()
 
 
+SEED = {"id": "aaaa", "components": {"instructions": "Do."}}
+
+
 def test_that_the_seed_won_is_said_plainly() -> None:
-    seed = {"id": "aaaa", "components": {"instructions": "Do."}}
-    told = headline(result(best=seed, verdict="not distinguishable"))
-    assert told == "The seed is the best that was found: no candidate looked better."
+    assert headline(result(best=SEED, verdict="not distinguishable")) == "The seed is kept: no candidate looked better."
 
 
-def test_that_the_seed_is_kept_for_want_of_certainty_is_said() -> None:
-    seed = {"id": "aaaa", "components": {"instructions": "Do."}}
-    told = headline(result(best=seed, verdict="not distinguishable", unproven={"id": "cccc", "components": {}, "gain": 0.032}))
-    assert told.startswith("The seed is kept: no candidate was surely better. cccc looked best, by an estimated 3.2 points")
+def test_where_the_seed_is_kept_its_levels_stand_alone() -> None:
+    unproven = {"id": "cccc", "components": {}, "gain": 0.032}
+    kept = {"best": SEED, "verdict": "not distinguishable", "unproven": unproven, "lower_is_better": ["large:[bold]x"]}
+    lines = shown(result(**kept), terminal=False).splitlines()
+    assert lines[:5] == [
+        "The seed is kept: no better prompt was found surely enough. cccc looked best, by an estimated 3.2 points, which may be chance.",
+        "overall: seed 41.2, n 40",
+        "small:template: seed 40.0, n 40",
+        "large:[bold]x (lower is better): seed 50.0, n 40",
+        "what may help: a larger budget.rollouts (with it the same command goes on from here) and more examples",
+    ]
+    assert lines[-1] == "finished: the seed is kept; files: runs/tickets/result.json, runs/tickets/best"
+    assert "difference" not in "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("stopped_by", "advice"),
+    [
+        ("nothing left to improve", "what may help: harder examples, since the seed is right on all of val"),
+        ("nothing left to try", "what may help: more examples"),
+        ("usd", "what may help: a larger budget.usd (with it the same command goes on from here) and more examples"),
+    ],
+)
+def test_what_may_help_is_said(stopped_by: str, advice: str) -> None:
+    assert advice in shown(result(best=SEED, stopped_by=stopped_by), terminal=False).splitlines()
+
+
+def test_why_rollouts_are_left_is_said() -> None:
+    told = "stopped by: rollouts; 50 of 650 are left, too few for another step beside those that are set aside for the report"
+    assert told in shown(result(), terminal=False, rollouts=650).splitlines()
+    for rollouts, stopped_by in ((600, "rollouts"), (650, "minutes"), (None, "usd")):
+        text = shown(result(stopped_by=stopped_by), terminal=False, rollouts=rollouts)
+        assert f"stopped by: {stopped_by}" in text.splitlines()
+
+
+def test_a_second_look_at_the_test_examples_is_said() -> None:
+    told = "never seen by the search. Look 2 at these examples, each for another candidate: the more looks, the more it flatters."
+    assert told in headline(result(look=2)) and "Look" not in headline(result()) + headline(result(look=None, split="val"))
 
 
 def test_a_result_on_val_is_called_flattering() -> None:
@@ -151,16 +187,15 @@ def test_the_lines_below_the_table_stand_in_one_order() -> None:
         width=200,
         terminal=False,
     )
-    starts = ["stopped by", "small does best", "constraint", "spent", "votes of the judge", "failed cells", "frontier", "files"]
+    starts = ["stopped by", "small does best", "constraint", "spent", "votes of the judge", "failed cells", "frontier", "finished"]
     lines = text.splitlines()[-len(starts) :]
     assert all(line.startswith(start) for line, start in zip(lines, starts, strict=True)), lines
 
 
 def test_the_seed_wins_only_where_it_is_chosen_for_every_model() -> None:
-    seed = result()["seed"]
     for other, expected in (("aaaa", True), ("cccc", False)):
-        own = {"small": seed, "large": {**seed, "id": other}}
-        assert headline(result(best=seed, best_by="per_model", best_per_model=own)).startswith("The seed is the best") == expected
+        own = {"small": SEED, "large": {**SEED, "id": other}}
+        assert headline(result(best=SEED, best_by="per_model", best_per_model=own)).startswith("The seed is kept") == expected
 
 
 def test_a_value_that_is_not_there_is_no_zero() -> None:

@@ -91,3 +91,9 @@ def test_numbers_that_nobody_counts_with_are_refused(written: str) -> None:
 def test_types_that_json_lacks_are_refused(text: str) -> None:
     with pytest.raises(ConfigError, match=r"^t:1:4: not valid YAML: the type .* has no place here$"):
         read_yaml(text, "t")
+
+
+@pytest.mark.parametrize("written", [">= 0.7", ">0.7", "> 0.7", "| 0.7"])
+def test_a_sign_that_begins_a_block_of_text_needs_quotes(written: str) -> None:
+    with pytest.raises(ConfigError, match=r"^t:1:\d: not valid YAML: .*; text that begins with '>' or '\|' needs quotes$"):
+        read_yaml(f"a: {written}", "t")
