@@ -25,9 +25,6 @@ from scoring.improvement import verdict
 CHUNK = 8
 """Test examples at a time, where a limit on tokens or money may end the report early: both sides meet the same examples."""
 
-Runs = Mapping[Candidate, Sequence[str]]
-"""Candidate → the models that it is run with."""
-
 
 class Report:
     """Opens the test split once, after the search, and says so in the journal."""
@@ -60,14 +57,15 @@ class Report:
             table = Table(examples, found.table.objectives)
             table.add(known)
             met = met | {cell.key for cell in known}
-        rounds = _rounds(runs, found)
-        self._observer(StageStarted("report", sum(len(models) for each in rounds for models in each.values()) * len(examples)))
-        for repeat, each in enumerate(rounds):
-            done = await self._round(each, examples, table, met, repeat, split)
-            if done < len(examples):
-                if repeat == 0:
-                    self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} {split} examples"))
-                break
+        self._observer(StageStarted("report", sum(map(len, runs.values())) * len(examples)))
+        done, step = 0, CHUNK if self._rules.priced or split == "val" else len(examples)
+        while done < len(examples) and step > 0:
+            if await self._meet(runs, examples[done : done + step], table, met, sealed=len(test) > 0):
+                done += step
+            else:
+                step //= 2
+        if done < len(examples):
+            self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} {split} examples"))
         check_failures(table, self._rules.max_failed_share)
         self._journal.decide(REPORT_JOB, "commit", note)
         return self._result(found, split, examples, table) | {"look": look}
@@ -81,21 +79,13 @@ class Report:
             self._observer(Warned(f"the test split was opened before, for another candidate: this is look {look}, and a flattering one"))
         return look
 
-    async def _round(self, runs: Runs, examples: Sequence[Example], table: Table, met: Set[CellKey], repeat: int, split: str) -> int:
-        """All examples once; returns how many the budget allowed."""
-        done, step = 0, CHUNK if self._rules.priced or split == "val" else len(examples)
-        while done < len(examples) and step > 0:
-            where = {who: everywhere(examples[done : done + step], models, repeat) for who, models in runs.items()}
-            if await self._meet(where, table, met, sealed=split == "test"):
-                done += step
-            else:
-                step //= 2
-        return done
-
-    async def _meet(self, where: Mapping[Candidate, Sequence[Spot]], table: Table, met: Set[CellKey], *, sealed: bool) -> bool:
-        """Whether the budget allowed it."""
+    async def _meet(
+        self, runs: Mapping[Candidate, Sequence[str]], examples: Sequence[Example], table: Table, met: Set[CellKey], *, sealed: bool
+    ) -> bool:
+        """Whether the budget allowed it. `runs`: candidate → the models that it is run with."""
+        priced, where = self._rules.priced, {who: everywhere(examples, models) for who, models in runs.items()}
         claims = (
-            self._evaluator.claim(who, [spot for spot in spots if (who.id, spot.example.id, *spot[1:]) not in met], self._rules.priced)
+            self._evaluator.claim(who, [spot for spot in spots if (who.id, spot.example.id, spot.model, 0) not in met], priced)
             for who, spots in where.items()
         )
         claim = sum(claims, Claim())
@@ -140,15 +130,9 @@ class Report:
         }
 
 
-def _rounds(runs: Runs, found: Found) -> list[Runs]:
-    """The runs by repeat. More than one has who is to be compared, with models that are noisy, unless time is up."""
-    most = 1 if found.stopped_by == CLOCK or len(runs) == 1 else max(found.repeats.values())
-    return [{who: [model for model in models if found.repeats[model] > n] for who, models in runs.items()} for n in range(most)]
-
-
-def _runs(found: Found) -> Runs:
+def _runs(found: Found) -> dict[Candidate, list[str]]:
     """Who meets the test split with which models: the seed with all, and with each what was chosen for it."""
-    runs: dict[Candidate, list[str]] = {found.seed: list(found.chosen)}
+    runs = {found.seed: list(found.chosen)}
     for model, candidate in found.chosen.items():
         if candidate != found.seed:
             runs.setdefault(candidate, []).append(model)
