@@ -86,7 +86,7 @@ class Search:
         self._pool = Pool(seed, self._table, examples, data.val, composing)
         self._in_vain = 0
         self._committed = False
-        self._schedule = Schedule(seed, data, rules, evaluator, proposers, self._table, self._pool, objectives)
+        self._schedule = Schedule(seed, data, rules, evaluator.models, proposers, self._table, self._pool, objectives)
         self._drawn: deque[Job] = deque()
         self._flights: deque[asyncio.Task[Job]] = deque()
         self._stopped_by: str | None = None
@@ -140,6 +140,7 @@ class Search:
         ticket = self._ledger.hold(claim)
         self._observer(StageStarted("seed", claim.rollouts))
         cells = await self._evaluator.fill(self._seed, spots, SEED_JOB)
+        self._schedule.forget(SEED_JOB)
         self._table.objectives = self._objectives(
             self._dimensions or list(dict.fromkeys(d for c in cells if c.score for d in c.score.values))
         )
@@ -171,7 +172,13 @@ class Search:
     def _draw(self) -> None:
         """Fix what the next job is about. Drawn at every commit, whatever the budget says, so a larger budget draws the same jobs."""
         if self._exhausted() is None:
-            self._drawn.append(self._schedule.draw())
+            job = self._schedule.draw()
+            self._drawn.append(replace(job, claim=self._claim(job)))
+
+    def _claim(self, job: Job) -> Claim:
+        if job.proposer is None:
+            return self._evaluator.claim(job.candidate, job.spots, self._rules.priced)
+        return job.proposer.claim(job.candidate, self._rules.priced)
 
     def _admit(self) -> None:
         """Start the drawn jobs, in their order, as far as the budget goes."""
@@ -218,7 +225,7 @@ class Search:
 
     async def _commit(self, job: Job) -> None:
         """Let the next jobs see what came of it."""
-        self._schedule.forget(job)
+        self._schedule.forget(job.index)
         new = self._table.add(job.cells)
         self._ledger.settle(job.ticket, [*(cell.used for cell in new), job.proposal.used])
         check_failures(self._table, self._rules.max_failed_share)

@@ -13,7 +13,7 @@ from adapters.example import Example
 from adapters.split import SearchData
 from optimizer.budget import Claim
 from optimizer.config import ObjectivesConfig
-from optimizer.evaluate import Cell, Evaluator, Spot
+from optimizer.evaluate import Cell, Spot
 from optimizer.minibatch import Key, block, lessons, lost
 from optimizer.pool import Pool
 from optimizer.propose.demos import Shown, unshown
@@ -21,6 +21,7 @@ from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Proposer
 from optimizer.table import Table
 
 SEED_JOB = 0
+FREE = Claim()
 FIRST = 40
 """Train examples that the seed meets before anything else, and half as many of val."""
 OPENING = 3
@@ -53,8 +54,8 @@ class Rules:
 class Job:
     """One piece of work, as far as it got: a candidate's cells in some spots, or a proposal from a candidate's known `lessons`.
 
-    The first fields are fixed when it is drawn, by what is known then; `ticket` when the budget admits it; `cells` and `proposal` are what
-    came of it.
+    The first fields are fixed when it is drawn, by what is known then, and `claim`, the most that it can use, when somebody has to pay;
+    `ticket` when the budget admits it; `cells` and `proposal` are what came of it.
     """
 
     index: int
@@ -65,7 +66,7 @@ class Job:
     lessons: Sequence[Cell]
     known: frozenset[str]
     others: Sequence[Other]
-    claim: Claim
+    claim: Claim = FREE
     ticket: int = 0
     cells: Sequence[Cell] = ()
     proposal: Proposal = NO_PROPOSAL
@@ -85,13 +86,13 @@ class Schedule:
         seed: Candidate,
         data: SearchData,
         rules: Rules,
-        evaluator: Evaluator,
+        models: Sequence[str],
         proposers: Sequence[Proposer],
         table: Table,
         pool: Pool,
         wanted: ObjectivesConfig,
     ) -> None:
-        self._seed, self._data, self._rules, self._evaluator, self._proposers = seed, data, rules, evaluator, proposers
+        self._seed, self._data, self._rules, self._models, self._proposers = seed, data, rules, models, proposers
         self._table, self._pool, self._wanted = table, pool, wanted
         self._examples = [*data.train, *data.val]
         self._train = {example.id for example in data.train}
@@ -104,19 +105,24 @@ class Schedule:
         """Where the seed is run before anything else."""
         stream = self._rules.stream("block", SEED_JOB)
         splits = ((self._data.train, FIRST), (self._data.val, FIRST // 2))
-        return [spot for split, size in splits for spot in self._block(self._seed, split, size, stream)]
+        spots = [spot for split, size in splits for spot in self._block(self._seed, split, size, stream)]
+        self._plan(SEED_JOB, self._seed, spots)
+        return spots
 
     def draw(self) -> Job:
         index = self._next
         self._next += 1
         job = self._proposing(index) if self._aim(index) == "propose" else None
         job = job or self._running(index)
-        self._planned[index] = {(job.candidate.id, example.id, model) for example, model in job.spots}
+        self._plan(index, job.candidate, job.spots)
         return job
 
-    def forget(self, job: Job) -> None:
+    def forget(self, job: int) -> None:
         """It has committed: what it has filled is in the table."""
-        del self._planned[job.index]
+        del self._planned[job]
+
+    def _plan(self, job: int, candidate: Candidate, spots: Sequence[Spot]) -> None:
+        self._planned[job] = {(candidate.id, spot.example.id, spot.model) for spot in spots}
 
     def _aim(self, index: int) -> str:
         return "propose" if index <= OPENING else CYCLE[index % len(CYCLE)]
@@ -129,8 +135,7 @@ class Schedule:
         if not spots:
             aim, candidate = "explore", self._pool.draw(self._rules.rng("draw", index), self._done())
             spots = self._block(candidate, self._examples, BLOCK, stream)
-        claim = self._evaluator.claim(candidate, spots, self._rules.priced)
-        return Job(index, aim, candidate, spots, None, (), frozenset(), (), claim)
+        return Job(index, aim, candidate, spots, None, (), frozenset(), ())
 
     def _proposing(self, index: int) -> Job | None:
         """A proposal from what a candidate has shown on train; None where there is nothing to learn from."""
@@ -144,8 +149,7 @@ class Schedule:
         batch = lessons(learnt, self._wanted, proposer.minibatch, self._rules.stream("lessons", index))
         cells = self._table.cells(parent.id, batch)
         known = frozenset(each.id for each in self._pool.members)
-        claim = proposer.claim(parent, self._rules.priced)
-        return Job(index, "propose", parent, (), proposer, cells, known, self._pool.others(parent, batch), claim)
+        return Job(index, "propose", parent, (), proposer, cells, known, self._pool.others(parent, batch))
 
     def _teachers(self) -> list[Candidate]:
         """Those that lost points on train."""
@@ -157,12 +161,12 @@ class Schedule:
         """Never on an example that it shows with its answer."""
         met = set(self._table.known).union(*self._planned.values())
         shown = self._shown.by(candidate)
-        return block(candidate.id, [each for each in examples if each.id not in shown], self._evaluator.models, met, size, stream)
+        return block(candidate.id, [each for each in examples if each.id not in shown], self._models, met, size, stream)
 
     def _done(self) -> set[str]:
         """Those that have met everything, or will have when what is under way is done."""
-        planned = Counter(who for keys in self._planned.values() for who, _, _ in keys)
-        most = len(self._evaluator.models)
+        planned = Counter(who for who, _, _ in set[Key]().union(*self._planned.values()) - self._table.known)
+        most = len(self._models)
         return {
             each.id
             for each in self._pool.members
