@@ -146,6 +146,9 @@ class DimensionConfig(Block):
     constraint: Annotated[str, Field(pattern=CONSTRAINT)] | None = None
     """The mean that it has to have with every model, for example `>= 0.95`, or `<= 0.05` where lower is better. Only a candidate that
     meets all constraints is the best, as long as there is one."""
+    floor: Annotated[float, Field(ge=0, lt=1)] | None = None
+    """How much worse than the seed the best may be here, with any model: 0.02 is two points of 100. A candidate that is believed to be
+    worse by more is not chosen, and where the report finds the best to be, the seed is kept."""
 
     @field_validator("constraint", mode="before")
     @classmethod

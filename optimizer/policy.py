@@ -6,7 +6,7 @@ the scorers gave them; `raw` turns one into the other.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -37,6 +37,8 @@ class Objectives:
     models: Sequence[str]
     dimensions: Sequence[str]
     config: ObjectivesConfig = ALL_ALIKE
+    base: Array | None = None
+    """The seed's levels, from which floors are measured; None: they are not known, and floors ask for nothing."""
 
     @cached_property
     def names(self) -> list[str]:
@@ -52,7 +54,14 @@ class Objectives:
     def required(self) -> Array:
         """The oriented level that each has to reach; NaN where any will do."""
         levels = [math.nan if aim.required is None else aim.required for aim in self._aims]
-        return np.array(levels * len(self.models), dtype=np.float64)
+        required: Array = np.array(levels * len(self.models), dtype=np.float64)
+        return required if self.base is None else np.fmax(required, self.base - self.floors)
+
+    @cached_property
+    def floors(self) -> Array:
+        """How far each may be below the seed's, 0..1; NaN where any will do."""
+        floors = [math.nan if aim.floor is None else aim.floor for aim in self._aims]
+        return np.array(floors * len(self.models), dtype=np.float64)
 
     @cached_property
     def lower_is_better(self) -> NDArray[np.bool_]:
@@ -83,7 +92,11 @@ class Objectives:
 
     def of(self, model: str) -> "Objectives":
         """This model's alone, as if there were no other."""
-        return Objectives([model], self.dimensions, self.config)
+        return Objectives([model], self.dimensions, self.config, None if self.base is None else self.base[self.columns(model)])
+
+    def beside(self, seed: Array) -> "Objectives":
+        """With floors below these levels of the seed, which then are constraints like others."""
+        return self if np.isnan(self.floors).all() else replace(self, base=seed)
 
     def meets(self, levels: Array) -> NDArray[np.bool_]:
         """Which rows (candidates × objectives) meet every constraint. An unknown level counts as the worst."""

@@ -65,6 +65,7 @@ class Pool:
         """Take in what the table holds now."""
         self._now = self._belief.posterior(self._table.all(), self._table.objectives)
         self._levels = steady(self._now.levels(self._now.means))
+        self._wanted = self._table.objectives.beside(self._levels[0])
         for member in self.members:
             version = self._table.version(member.id)
             if self._seen.get(member.id, (-1,))[0] != version:
@@ -76,22 +77,22 @@ class Pool:
         """The candidate that is best under a draw from what is believed: a known one or a new one, made of known lines. `done`: ids of
         those that need not be run any more; they are only drawn where there is no other."""
         drawn = self._now.draw(rng, HEAT)
-        objectives = self._table.objectives
+        objectives = self._wanted
         weights = objectives.weights * rng.standard_exponential(len(objectives.names)) if len(objectives.names) > 1 else objectives.weights
         return self._best_under(drawn, weights, HEAT * rng.standard_normal(), done)
 
     def favourite(self) -> Candidate:
         """The candidate that is best under what is believed, drawn from nothing: a known one or a new one."""
-        return self._best_under(self._now.means, self._table.objectives.weights, 0.0, frozenset())
+        return self._best_under(self._now.means, self._wanted.weights, 0.0, frozenset())
 
     def parent(self, rng: np.random.Generator, able: Sequence[Candidate]) -> Candidate:
         """One of those that are able to be one, by a draw."""
-        objectives = self._table.objectives
+        objectives = self._wanted
         levels = steady(self._now.levels(self._now.draw(rng, HEAT)))
         return max(able, key=lambda each: objectives.merit(levels[self._index[each.id]]))
 
     def _best_under(self, drawn: Sequence[Array], weights: Array, luck: float, done: Set[str]) -> Candidate:
-        objectives = self._table.objectives
+        objectives = self._wanted
         levels = steady(self._now.levels(drawn))
         merits = np.nan_to_num(np.array([objectives.merit(row, weights) for row in levels]), nan=-np.inf)
         merits[[self._index[each.id] for each in self.members if each.id in done]] = -np.inf
@@ -127,11 +128,11 @@ class Pool:
         return level
 
     def overall(self, candidate: Candidate) -> float:
-        return self._table.objectives.overall(self.level(candidate))
+        return self._wanted.overall(self.level(candidate))
 
     def objectives(self, candidate: Candidate) -> dict[str, float]:
         """Objective → level as its scorer gives it."""
-        return self._table.objectives.raw(self.level(candidate))
+        return self._wanted.raw(self.level(candidate))
 
     def settled(self) -> list[Candidate]:
         """Those that have met enough of val to be the best; the seed is always among them."""
@@ -139,12 +140,12 @@ class Pool:
         return [each for each in self.members if each is self.members[0] or self._met(each) >= enough]
 
     def best(self) -> Candidate:
-        return self._best(self._table.objectives)
+        return self._best(self._wanted)
 
     def unproven(self) -> tuple[Candidate, float] | None:
         """Where the seed is the best: who looks better and is not surely so, and by how much, in what the policy looks at. None where
         nobody looks better."""
-        objectives, seed = self._table.objectives, self.members[0]
+        objectives, seed = self._wanted, self.members[0]
         leader = self._leader(objectives)
         if leader == seed or self.best() != seed:
             return None
@@ -152,10 +153,10 @@ class Pool:
 
     def specialists(self) -> dict[str, tuple[Candidate, float, float]]:
         """Model → the best where only this model counts, its worth there, and what the best of all is worth there."""
-        return {model: self._specialist(model) for model in self._table.objectives.models}
+        return {model: self._specialist(model) for model in self._wanted.models}
 
     def _specialist(self, model: str) -> tuple[Candidate, float, float]:
-        alone, part = self._table.objectives.of(model), self._table.objectives.columns(model)
+        alone, part = self._wanted.of(model), self._wanted.columns(model)
         shared = self.best()
         # The shared one first: of equals it is the one, and so it is where nobody is surely better than the seed for this model.
         best = max((shared, self._best(alone, part)), key=lambda each: alone.rank(self.level(each)[part]))
@@ -163,14 +164,14 @@ class Pool:
 
     def chosen(self) -> dict[str, Candidate]:
         """Model → the candidate to run it with: the same for all, unless the policy is to choose for each model."""
-        objectives = self._table.objectives
+        objectives = self._wanted
         if objectives.config.best == "per_model":
             return {model: candidate for model, (candidate, _, _) in self.specialists().items()}
         return dict.fromkeys(objectives.models, self.best())
 
     def reached(self) -> Array:
         """The levels of what is chosen."""
-        columns = self._table.objectives.columns
+        columns = self._wanted.columns
         return np.concatenate([self.level(candidate)[columns(model)] for model, candidate in self.chosen().items()])
 
     def _leader(self, objectives: Objectives, part: slice = slice(None)) -> Candidate:
@@ -181,7 +182,7 @@ class Pool:
         """The leader, if it is surely better than the seed; else the seed. One of many that are no better
         always looks better: what chance alone makes of them has to be beaten, not zero. Meeting constraints that the seed does not is
         better in any case."""
-        weights = np.zeros(len(self._table.objectives.names))
+        weights = np.zeros(len(self._wanted.names))
         weights[part] = objectives.weights
         seed = self.members[0]
         best = self._leader(objectives, part)
@@ -191,13 +192,13 @@ class Pool:
     def frontier(self) -> list[Candidate]:
         """The settled ones that no other dominates, among those that meet the constraints; among all, where none does."""
         settled = self.settled()
-        free = self._table.objectives.frontier(np.array([self.level(each) for each in settled]))
+        free = self._wanted.frontier(np.array([self.level(each) for each in settled]))
         return [settled[index] for index in np.flatnonzero(free)]
 
     def perfect(self) -> bool:
         """Whether the best has met all of val, and was right everywhere. Where another was, and is not surely better than the seed, there
         is something left to find out."""
-        objectives, best = self._table.objectives, self.best()
+        objectives, best = self._wanted, self.best()
         values = means(self._table.values(best.id, self._val))
         whole = self._met(best) >= len(self._val) * len(objectives.models)
         return whole and objectives.overall(values) >= 1 - ROUNDING and not objectives.shortfall(values)

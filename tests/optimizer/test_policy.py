@@ -69,6 +69,19 @@ def test_a_constraint_comes_before_the_worth() -> None:
     assert objectives.merit(better) == pytest.approx(objectives.worth(better) - 0.05)
 
 
+def test_a_floor_is_a_constraint_relative_to_the_seed() -> None:
+    plain = wanted(dimensions={"right": {"constraint": ">= 0.6", "floor": 0.1}, "toxic": {"direction": "minimize", "floor": 0.0}})
+    seed = levels(0.8, 0.9, 0.65, NAN)
+    beside = plain.beside(seed)
+    assert plain.required.tolist()[0] == 0.6 and np.isnan(plain.required[1])
+    np.testing.assert_allclose(beside.required, levels(0.7, 0.9, 0.6, NAN))
+    assert beside.shortfall(levels(0.7, 0.9, 0.6, 0.0)) == 0
+    assert beside.shortfall(levels(0.65, 0.88, 0.6, 0.0)) == pytest.approx(0.07)
+    assert beside.rank(levels(0.7, 0.9, 0.65, 0.1)) > beside.rank(levels(1.0, 0.89, 1.0, 1.0))
+    assert beside.of("small").shortfall(levels(0.7, 0.88)) == pytest.approx(0.02)
+    assert wanted().beside(seed).base is None
+
+
 def test_rounding_breaks_no_constraint() -> None:
     objectives = wanted(dimensions={"right": {"constraint": ">= 0.3"}})
     one = Objectives(["small"], ["right"], objectives.config)

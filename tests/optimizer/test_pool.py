@@ -121,6 +121,22 @@ def test_a_constraint_that_only_it_meets_makes_it_best() -> None:
     assert pool({SEED: half(), CHILD: better}, config=config).best() is CHILD
 
 
+@pytest.mark.parametrize(("floor", "best"), [(None, CHILD), (0.6, CHILD), (0.05, SEED)])
+def test_what_is_worse_than_a_floor_allows_is_not_best(floor: float | None, best: Candidate) -> None:
+    """Right everywhere, and polite on a fifth of the examples where the seed is on half."""
+    config = ObjectivesConfig.model_validate({"dimensions": {"right": {}, "polite": {"floor": floor}}})
+    table = Table(ALL, Objectives(["m"], ["right", "polite"], config))
+    made = Pool(SEED, table, ALL, VAL, Composing((), Composer(lambda _: frozenset(), 0), anything))
+    made.add(CHILD)
+    for n, item in enumerate(ALL):
+        table.add([cell(item, {"right": float(n % 2), "polite": float(n % 2)}, who=SEED.id, model="m")])
+        table.add([cell(item, {"right": 1.0, "polite": float(n % 5 == 0)}, who=CHILD.id, model="m")])
+    made.learn()
+    assert made.overall(CHILD) > made.overall(SEED)
+    assert made.best() is best
+    assert (CHILD in made.frontier()) == (best is CHILD)
+
+
 def test_specialists_are_the_best_where_only_their_model_counts() -> None:
     objectives = ObjectivesConfig(best="per_model")
     made = pool({}, models=("a", "b"), config=objectives)
