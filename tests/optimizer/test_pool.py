@@ -124,7 +124,7 @@ def test_a_constraint_that_only_it_meets_makes_it_best() -> None:
 @pytest.mark.parametrize(("floor", "best"), [(None, CHILD), (0.6, CHILD), (0.05, SEED)])
 def test_what_is_worse_than_a_floor_allows_is_not_best(floor: float | None, best: Candidate) -> None:
     """Right everywhere, and polite on a fifth of the examples where the seed is on half."""
-    config = ObjectivesConfig.model_validate({"dimensions": {"right": {}, "polite": {"floor": floor}}})
+    config = ObjectivesConfig.model_validate({"dimensions": {"right": {}, "polite": {"weight": 0.1, "floor": floor}}})
     table = Table(ALL, Objectives(["m"], ["right", "polite"], config))
     made = Pool(SEED, table, ALL, VAL, Composing((), Composer(lambda _: frozenset(), 0), anything))
     made.add(CHILD)
