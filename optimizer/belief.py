@@ -205,11 +205,12 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """One dimension's posterior: its mean, its design, the prior deviations in the scores' scale, and by model the mean effect of the
-    examples."""
+    """One dimension's posterior: its mean, its design, the scores' scale, the prior deviations in that scale, and by model the mean effect
+    of the examples."""
 
     mean: Array
     design: Design
+    scale: float
     deviation: Array
     hard: Array
 
@@ -226,6 +227,14 @@ class Fitted:
         known = self.design.root @ parts[self.design.active]
         parts[self.design.active] = 0.0
         return float(parts @ parts + known @ known)
+
+    def variances(self, factors: Array, hard: Array) -> Array:
+        """By row, of the sum of the coefficients times these factors and of the examples' effects times `hard` (rows × groups)."""
+        parts = factors * self.deviation
+        known = (parts[:, self.design.active] - self.scale * self.design.leaning(hard)) @ self.design.root.T
+        parts[:, self.design.active] = 0.0
+        found: Array = (parts**2).sum(axis=1) + (known**2).sum(axis=1) + self.scale**2 * self.design.unknown(hard)
+        return found
 
 
 def _design(shape: Shape, who: Indexes, where: Indexes, model: Indexes) -> Design:
@@ -245,7 +254,7 @@ def _fit(shape: Shape, design: Design, values: Array) -> Fitted:
     mean[design.active] += change * deviation[design.active]
     models = len(shape.objectives.models)
     hard = design.hard(design.less(left, change)).reshape(-1, models).mean(axis=0)
-    return Fitted(mean, design, deviation * scale, hard)
+    return Fitted(mean, design, scale, deviation * scale, hard)
 
 
 def _blocks(shape: Shape, who: Indexes, where: Indexes, model: Indexes) -> Iterator[Block]:
@@ -291,6 +300,17 @@ class Posterior:
         mean = sum(float(each @ fitted.mean) for each, fitted in zip(contrasts, self.dimensions, strict=True))
         variance = sum(fitted.variance(each) for each, fitted in zip(contrasts, self.dimensions, strict=True))
         return mean / variance**0.5 if variance else 0.0
+
+    def deviations(self, numbers: Sequence[int], weights: Array) -> Array:
+        """Candidates × rows: the standard deviations of their levels, weighed (rows × objectives)."""
+        examples, models = self.shape.relevance.shape[1], len(self._models)
+        variances = np.zeros((len(numbers), len(weights)))
+        for d, fitted in enumerate(self.dimensions):
+            by_model = weights.reshape(len(weights), models, -1)[:, :, d]
+            hard = np.tile(by_model / examples, examples)
+            for n, number in enumerate(numbers):
+                variances[n] += fitted.variances(by_model @ np.array([each[number] for each in self._factors]), hard)
+        return np.sqrt(variances)
 
     def lines(self, drawn: Sequence[Array], weights: Array) -> "Lines":
         """What lines do to the weighted mean of the objectives. Of many examples only some count, spread evenly, for a climb reads

@@ -53,6 +53,18 @@ class Design:
         found: Array = self.shrink * np.bincount(self.group, weights=left, minlength=len(self.shrink))
         return found
 
+    def leaning(self, weights: Array) -> Array:
+        """How much of the groups' effects, weighed (rows × groups), the active coefficients take away: rows × active."""
+        parts, found = (weights * self.shrink)[:, self.group], np.zeros((len(weights), len(self.active)))
+        for rows, columns, factors in self.blocks:
+            found[:, columns] += parts[:, rows] @ factors
+        return found
+
+    def unknown(self, weights: Array) -> Array:
+        """By row, the variance of the groups' effects, weighed, that is left where all coefficients are known."""
+        found: Array = weights**2 @ self.shrink * NOISE**2
+        return found
+
 
 def design(found: Sequence[Block], deviation: Array, group: Indexes, groups: int) -> Design:
     """`deviation`: the prior's, of every coefficient; `group`: by cell, out of so many `groups`."""

@@ -41,7 +41,8 @@ was proposed cannot be used."""
 
 @dataclass(frozen=True)
 class JobCommitted:
-    """A job has ended. `objectives` are the best candidate's levels."""
+    """A job has ended. `objectives` are the best candidate's levels. Levels and means are estimates; `seed_deviation` and `best_deviation`:
+    the standard deviations of the means, None where each model has a best of its own."""
 
     index: int
     proposer: str
@@ -52,6 +53,8 @@ class JobCommitted:
     frontier: int
     seed_overall: float
     best_overall: float
+    seed_deviation: float
+    best_deviation: float | None
     objectives: Mapping[str, float]
     spent: Spent
 

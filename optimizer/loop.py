@@ -283,11 +283,23 @@ class Search:
         if self._journal.decide(job, "commit", body) is not None:
             self._observer(Diverged(f"job {job} ended otherwise than it was recorded; the run goes on from what it finds now"))
         pool = self._pool
-        levels = {each.id: pool.objectives(each) for each in pool.settled()}
-        self._journal.stand(job, {"best": pool.best().id, "frontier": [each.id for each in pool.frontier()], "levels": levels})
+        settled, names = pool.settled(), self._table.objectives.names
+        self._journal.stand(
+            job,
+            {
+                "best": pool.best().id,
+                "frontier": [each.id for each in pool.frontier()],
+                "levels": {each.id: pool.objectives(each) for each in settled},
+                "deviations": {
+                    each.id: dict(zip(names, row[:-1].tolist(), strict=True))
+                    for each, row in zip(settled, pool.deviations(settled), strict=True)
+                },
+            },
+        )
 
     def _tell(self, job: Job, outcome: Outcome, reason: str, candidate: Candidate | None) -> None:
         objectives, reached = self._table.objectives, self._pool.reached()
+        seed, best = self._pool.deviations([self._seed, self._pool.best()])[:, -1].tolist()
         self._observer(
             JobCommitted(
                 index=job.index,
@@ -299,6 +311,8 @@ class Search:
                 frontier=len(self._pool.frontier()),
                 seed_overall=self._pool.overall(self._seed),
                 best_overall=objectives.overall(reached),
+                seed_deviation=seed,
+                best_deviation=best if len(set(self._pool.chosen().values())) == 1 else None,
                 objectives=objectives.raw(reached),
                 spent=self._ledger.spent(self._journal.seconds()),
             )

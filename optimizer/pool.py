@@ -134,6 +134,12 @@ class Pool:
         """Objective → level as its scorer gives it."""
         return self._wanted.raw(self.level(candidate))
 
+    def deviations(self, candidates: Sequence[Candidate]) -> Array:
+        """How surely their levels are known, and, last, their overall means: standard deviations, candidates × (objectives and 1)."""
+        weights = self._table.objectives.weights
+        rows = np.vstack([np.eye(len(weights)), weights / (weights.sum() or 1.0)])
+        return steady(self._now.deviations([self._index[each.id] for each in candidates], rows))
+
     def settled(self) -> list[Candidate]:
         """Those that have met enough of val to be the best; the seed is always among them."""
         enough = min(SETTLED, len(self._val))

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import asdict
 from itertools import compress
+from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -11,6 +12,8 @@ from optimizer.cli.options import AsJson, RunFolder, emit
 
 if TYPE_CHECKING:
     from optimizer.cli.reading import Listed, RunRecord
+
+ESTIMATED = "levels are estimated from all cells of the search, ± standard deviation; what was measured, `show` tells"
 
 Shown = Literal["pareto", "objective", "instance", "hybrid", "cartesian"]
 
@@ -27,7 +30,7 @@ def command(
     everything: Annotated[bool, typer.Option("--all", help="All candidates, also those that have met too little to be judged.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the candidates on the frontier, with the levels that the search believes them to have."""
+    """List the candidates on the frontier, with their estimated levels."""
     from optimizer.cli.reading import read_run
 
     run = read_run(folder)
@@ -41,12 +44,26 @@ def command(
 
 
 def _winners(run: "RunRecord", view: Literal["objective", "instance", "hybrid", "cartesian"]) -> list[dict[str, Any]]:
-    """What there is to win, and who is best at it."""
-    standing = run.standing()
+    """What there is to win, and who is best at it: at an objective by estimated levels, on an example by its scores there."""
+    found = _leaders(run) if view in ("objective", "hybrid") else []
+    if view == "objective":
+        return found
+    standing, on = run.standing(), view if view == "cartesian" else "instance"
     names = [candidate.id for candidate in run.pool()]
-    return [
+    return found + [
         {"example": example, "objective": objective, "candidates": list(compress(names, column))}
-        for (example, objective), column in zip(standing.keys(view), standing.wins(view).T.tolist(), strict=True)
+        for (example, objective), column in zip(standing.keys(on), standing.wins(on).T.tolist(), strict=True)
+    ]
+
+
+def _leaders(run: "RunRecord") -> list[dict[str, Any]]:
+    """Of each objective, who has the best level."""
+    pool = run.pool()
+    levels = [dict(zip(run.wanted.names, run.wanted.levels(each.objectives).tolist(), strict=True)) for each in pool]
+    best = {name: max((each[name] for each in levels if not isnan(each[name])), default=None) for name in run.wanted.names}
+    return [
+        {"example": None, "objective": name, "candidates": [who.id for who, each in zip(pool, levels, strict=True) if each[name] == top]}
+        for name, top in best.items()
     ]
 
 
@@ -81,15 +98,17 @@ def _show(listed: "list[Listed]", wins: Counter[str] | None, told_apart: bool) -
     """`wins`: how many keys each is best at, where that is what is shown. `told_apart`: who is on the frontier is marked."""
     from rich.console import Console
 
-    from optimizer.report.console import show_table
-    from optimizer.report.words import points
+    from optimizer.report.console import say, show_table
+    from optimizer.report.words import estimated
 
     names = list(dict.fromkeys(name for candidate in listed for name in candidate.objectives))
     rows = []
     for each in listed:
         marks = ["seed"] * (each.outcome == "seed") + ["best"] * each.best + ["frontier"] * (told_apart and each.on_frontier)
-        scores = [points(each.objectives.get(name)) for name in names]
+        scores = [estimated(each.objectives.get(name), each.deviations.get(name)) for name in names]
         won = [] if wins is None else [str(wins[each.id])]
         rows.append([each.id, *scores, *won, ", ".join(marks), each.proposer, str(each.born), " ".join(each.parents)])
     heads = ("candidate", *names, *([] if wins is None else ["wins"]), "", "by", "job", "parents")
-    show_table(Console(highlight=False), heads, rows)
+    console = Console(highlight=False)
+    say(console, ESTIMATED, style="dim")
+    show_table(console, heads, rows)

@@ -23,10 +23,11 @@ from scoring.score import Score
 @dataclass(frozen=True)
 class Listed(CandidateRow):
     """`reason`: what its last job says of it; `objectives`: the levels that it is believed to have after the last job of all, none where
-    it has met too little."""
+    it has met too little; `deviations`: their standard deviations."""
 
     reason: str
     objectives: Mapping[str, float]
+    deviations: Mapping[str, float]
     on_frontier: bool
     best: bool
 
@@ -103,6 +104,7 @@ def read_run(folder: Path) -> RunRecord:
             **vars(row),
             reason=commits[row.id].get("reason", ""),
             objectives=standing["levels"].get(row.id, {}),
+            deviations=standing["deviations"].get(row.id, {}),
             on_frontier=row.id in standing["frontier"],
             best=row.id == standing["best"],
         )

@@ -12,7 +12,7 @@ def command(folder: RunFolder, candidate: CandidateName, as_json: AsJson = False
     from optimizer.cli.reading import read_run
     from optimizer.cli.scores import summaries
     from optimizer.report.console import say, show_table
-    from optimizer.report.words import points
+    from optimizer.report.words import estimated, points
 
     run = read_run(folder)
     found = run.find(candidate)
@@ -28,6 +28,10 @@ def command(folder: RunFolder, candidate: CandidateName, as_json: AsJson = False
     for name, text in found.components.items():
         say(console, f"\n{name}", style="bold")
         say(console, text)
-    say(console, "\nscores", style="bold")
+    if found.objectives:
+        say(console, "\nestimated over all examples of the search, ± standard deviation", style="bold")
+        levels = [[name, estimated(level, found.deviations[name])] for name, level in found.objectives.items()]
+        show_table(console, ("", ""), levels)
+    say(console, "\nmeasured where it was run", style="bold")
     rows = [[each.objective, each.split, points(each.mean), str(each.scored), str(each.failed)] for each in scores]
     show_table(console, ("", "", "mean", "scored", "failed"), rows)

@@ -12,7 +12,7 @@ from rich.table import Column
 from optimizer.config import BudgetConfig
 from optimizer.events import CellFilled, Event, JobCommitted, Spent, StageStarted, Warned
 from optimizer.report.console import say
-from optimizer.report.words import count, money, points
+from optimizer.report.words import count, estimated, money
 
 WINDOW = 10.0
 """Seconds that the rate is measured over."""
@@ -94,7 +94,9 @@ class State:
         limit = "" if self._limits.rollouts is None else f"/{self._limits.rollouts:,}"
         told = [f"{self._spent.rollouts:,}{limit} rollouts", f"{self._rate():.1f}/s", money(self._spent.usd)]
         if self._last is not None:
-            told += [f"best {points(self._last.best_overall)}, seed {points(self._last.seed_overall)}", f"frontier {self._last.frontier}"]
+            best = estimated(self._last.best_overall, self._last.best_deviation)
+            seed = estimated(self._last.seed_overall, self._last.seed_deviation)
+            told += [f"estimated: best {best}, seed {seed}", f"frontier {self._last.frontier}"]
         if self._failed:
             told.append(f"{count(self._failed, 'cell')} failed")
         if self.retries:

@@ -143,10 +143,10 @@ def _constraint(name: str, told: Mapping[str, Any]) -> str:
 
 
 def _own_best(result: Mapping[str, Any]) -> list[str]:
-    """What a model gains on val by a candidate of its own: the price of sharing one."""
+    """What a model is believed to gain by a candidate of its own: the price of sharing one."""
     own = {model: each for model, each in result["best_per_model"].items() if each["id"] != result["best"]["id"]}
     shared = "with the one that is best for all"
     return [
-        f"{model} does best with {each['id']}: {points(each['val'])} on val, {points(each['val_of_best'])} {shared}"
+        f"{model} does best with {each['id']}: an estimated {points(each['val'])}, {points(each['val_of_best'])} {shared}"
         for model, each in own.items()
     ]

@@ -11,6 +11,11 @@ def points(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value * 100:.1f}"
 
 
+def estimated(value: float | None, deviation: float | None) -> str:
+    """An estimate of a score, and its standard deviation: `41.2 ± 3.0`."""
+    return points(value) if value is None or deviation is None else f"{points(value)} ± {points(deviation)}"
+
+
 def signed(value: float | None) -> str:
     """A difference of scores in points: `+12.3`."""
     return UNKNOWN if value is None else f"{round(value * 100, 1) + 0.0:+.1f}"

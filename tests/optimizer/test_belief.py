@@ -232,6 +232,24 @@ def test_sureness_is_the_difference_in_its_deviations(seed: int) -> None:
         assert now.sureness(number, 3 * objectives.weights) == pytest.approx(expected, abs=1e-7)
 
 
+@settings(max_examples=40, deadline=None)
+@given(seeds)
+def test_deviations_are_those_of_levels_with_the_examples_effects(seed: int) -> None:
+    given_ = world(seed)
+    now, objectives = given_.posterior(), given_.objectives
+    oracles = [Oracle(given_, dimension) for dimension in objectives.dimensions]
+    names = list(product(range(len(objectives.models)), range(len(oracles))))
+    weights = np.vstack([np.eye(len(names)), objectives.weights / objectives.weights.sum()])
+    found = now.deviations(range(len(given_.candidates)), weights)
+    for number, who in enumerate(given_.candidates):
+        for row, mix in enumerate(weights):
+            variance = 0.0
+            for d, oracle in enumerate(oracles):
+                factors = sum(mix[k * len(oracles) + d] * oracle.level(who, model) for k, model in enumerate(objectives.models))
+                variance += float(factors @ oracle.covariance @ factors)
+            assert found[number, row] == pytest.approx(math.sqrt(variance), abs=1e-7)
+
+
 @settings(max_examples=30, deadline=None)
 @given(seeds, st.randoms(use_true_random=False))
 def test_the_order_of_the_cells_does_not_matter(seed: int, order: random.Random) -> None:

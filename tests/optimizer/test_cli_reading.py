@@ -25,6 +25,7 @@ MEANS = {
     GOOD: {"m:template": 0.75, "m:brevity": 0.5},
     ODD: {"m:template": 0.5, "m:brevity": 1.0},
 }
+DEVIATIONS = {name: {"m:template": 0.03, "m:brevity": 0.021} for name in MEANS}
 
 
 def cell(candidate: str, example: str, template: float | None, split: str = "val", model: str = "m") -> CellRow:
@@ -46,9 +47,11 @@ def folder(tmp_path: Path) -> Path:
     for id_, parents, proposer, born, outcome in rows:
         journal.add_candidate(CandidateRow(id_, TEXTS[id_], parents, proposer, born, outcome))
         journal.decide(born, "commit", {"candidate": id_, "best": ODD, "reason": f"why {id_}"})
-        journal.stand(born, {"best": SEED, "frontier": [SEED], "levels": {SEED: {"m:template": 0.4}}})
+        journal.stand(
+            born, {"best": SEED, "frontier": [SEED], "levels": {SEED: {"m:template": 0.4}}, "deviations": {SEED: {"m:template": 0.1}}}
+        )
     journal.decide(4, "commit", {"candidate": None, "best": ODD, "reason": "no idea"})
-    journal.stand(4, {"best": ODD, "frontier": [GOOD, ODD], "levels": MEANS})
+    journal.stand(4, {"best": ODD, "frontier": [GOOD, ODD], "levels": MEANS, "deviations": DEVIATIONS})
     journal.decide(REPORT_JOB, "commit", {"best": GOOD, "seed": SEED})
     journal.add_candidate(CandidateRow("dd55", {"instructions": "Left behind."}, [SEED], "lines", 9, "composed"))
     journal.add_cells([cell(SEED, "v1", 1.0), cell(SEED, "v2", 0.0), cell(SEED, "v3", None), cell(SEED, "t1", 0.0, "train")])
@@ -67,17 +70,18 @@ def test_front_lists_who_is_not_dominated(folder: Path, command: Command) -> Non
     ran = command("front", folder)
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
-        "bb33: m:brevity 50.0, m:template 75.0, by reflection, job 2, parents aa11",
-        "cc44: m:brevity 100.0, m:template 50.0, best, by lines, job 3, parents bb33 aa11",
+        "levels are estimated from all cells of the search, ± standard deviation; what was measured, `show` tells",
+        "bb33: m:brevity 50.0 ± 2.1, m:template 75.0 ± 3.0, by reflection, job 2, parents aa11",
+        "cc44: m:brevity 100.0 ± 2.1, m:template 50.0 ± 3.0, best, by lines, job 3, parents bb33 aa11",
     ]
 
 
 def test_front_lists_all_on_demand(folder: Path, command: Command) -> None:
-    told = dict(line.split(": ", 1) for line in command("front", folder, "--all").out.splitlines())
+    told = dict(line.split(": ", 1) for line in command("front", folder, "--all").out.splitlines()[1:])
     assert list(told) == [SEED, WORSE, GOOD, ODD]
-    assert told[SEED] == "m:brevity 25.0, m:template 50.0, seed, by seed, job 0"
+    assert told[SEED] == "m:brevity 25.0 ± 2.1, m:template 50.0 ± 3.0, seed, by seed, job 0"
     assert told[WORSE] == "m:brevity –, m:template –, by reflection, job 1, parents aa11"
-    assert told[ODD].startswith("m:brevity 100.0, m:template 50.0, best, frontier, by lines")
+    assert told[ODD].startswith("m:brevity 100.0 ± 2.1, m:template 50.0 ± 3.0, best, frontier, by lines")
 
 
 def test_front_for_other_programs(folder: Path, command: Command) -> None:
@@ -88,7 +92,7 @@ def test_front_for_other_programs(folder: Path, command: Command) -> None:
     assert (found["view"], found["winners"]) == ("pareto", [])
     assert [each["id"] for each in listed] == [GOOD, ODD]
     assert listed[0]["components"] == TEXTS[GOOD]
-    assert listed[1]["objectives"] == MEANS[ODD]
+    assert listed[1]["objectives"] == MEANS[ODD] and listed[1]["deviations"] == DEVIATIONS[ODD]
     assert [each["best"] for each in listed] == [False, True]
 
 
@@ -103,13 +107,13 @@ def test_front_lists_who_is_best_at_something(folder: Path, command: Command) ->
     """The seed and its child are alike on v1, and the child is better on v2; the third has failed in all."""
     ran = command("front", folder, "--view", "instance")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines() == [
-        "aa11: m:brevity 25.0, m:template 50.0, wins 1, seed, by seed, job 0",
-        "bb33: m:brevity 50.0, m:template 75.0, wins 3, frontier, by reflection, job 2, parents aa11",
+    assert ran.out.splitlines()[1:] == [
+        "aa11: m:brevity 25.0 ± 2.1, m:template 50.0 ± 3.0, wins 1, seed, by seed, job 0",
+        "bb33: m:brevity 50.0 ± 2.1, m:template 75.0 ± 3.0, wins 3, frontier, by reflection, job 2, parents aa11",
     ]
-    told = command("front", folder, "--view", "hybrid", "--all").out.splitlines()
+    told = command("front", folder, "--view", "hybrid", "--all").out.splitlines()[1:]
     assert [line.partition(":")[0] for line in told] == [SEED, WORSE, GOOD, ODD]
-    assert "wins 0, best, frontier" in told[3]
+    assert "wins 1, best, frontier" in told[3], "it has the highest level of brevity"
 
 
 def test_what_there_is_to_win_for_other_programs(folder: Path, command: Command) -> None:
@@ -119,7 +123,8 @@ def test_what_there_is_to_win_for_other_programs(folder: Path, command: Command)
     assert winners["v1", "n:template"] == []
     assert [each["id"] for each in found["candidates"]] == [SEED, GOOD]
     found = json.loads(command("front", folder, "--view", "objective", "--json").out)
-    assert {each["objective"]: each["candidates"] for each in found["winners"]}["m:template"] == [GOOD]
+    leaders = {each["objective"]: each["candidates"] for each in found["winners"]}
+    assert leaders == {"m:template": [GOOD], "m:brevity": [ODD], "n:template": [], "n:brevity": []}
     assert all(each["example"] is None for each in found["winners"])
 
 
@@ -154,7 +159,11 @@ def test_show_tells_texts_lineage_and_scores(folder: Path, command: Command) -> 
         "Do it.",
         "Very well.\\x1b[31m",
         "",
-        "scores",
+        "estimated over all examples of the search, ± standard deviation",
+        "m:brevity: 50.0 ± 2.1",
+        "m:template: 75.0 ± 3.0",
+        "",
+        "measured where it was run",
         "m:brevity: val, mean 50.0, scored 3, failed 0",
         "m:template: val, mean 50.0, scored 3, failed 0",
     ]

@@ -33,9 +33,21 @@ def filled(rollouts: int, failed: str | None = None, usd: float | None = 0.0) ->
     return CellFilled(Spent(rollouts=rollouts, calls=rollouts, usd=usd), failed)
 
 
-def committed(calls: int = 0) -> JobCommitted:
+def committed(calls: int = 0, deviation: float | None = 0.03) -> JobCommitted:
     return JobCommitted(
-        1, "lines", "run", "on 12 examples, to explore", "abc", 2, 3, 0.4, 0.55, {}, Spent(rollouts=1, calls=calls, usd=0.5)
+        1,
+        "lines",
+        "run",
+        "on 12 examples, to explore",
+        "abc",
+        2,
+        3,
+        0.4,
+        0.55,
+        0.021,
+        deviation,
+        {},
+        Spent(rollouts=1, calls=calls, usd=0.5),
     )
 
 
@@ -74,7 +86,10 @@ def test_a_bar_on_a_terminal_which_leaves_nothing_behind() -> None:
     text = out.getvalue()
     assert "warning: odd" in text
     assert "searching" in text
-    assert "50/100 rollouts · 1.0/s · $0.00 · best 55.0, seed 40.0 · frontier 3 · tried again: 1 × openai/x rate_limit" in text
+    assert (
+        "50/100 rollouts · 1.0/s · $0.00 · estimated: best 55.0 ± 3.0, seed 40.0 ± 2.1 · frontier 3 · tried again: 1 × openai/x rate_limit"
+        in text
+    )
     assert text.endswith("\x1b[2K")
 
 
@@ -112,4 +127,6 @@ def test_cells_tell_what_is_used_and_commits_what_came_of_it() -> None:
     state.take(filled(30))
     state.take(committed(calls=20))
     assert state.text().startswith("30/100 rollouts · 1.0/s · $0.00")
-    assert "best 55.0, seed 40.0" in state.text()
+    assert "estimated: best 55.0 ± 3.0, seed 40.0 ± 2.1" in state.text()
+    state.take(committed(deviation=None))
+    assert "estimated: best 55.0, seed 40.0 ± 2.1" in state.text()

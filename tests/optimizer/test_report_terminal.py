@@ -165,7 +165,7 @@ def test_constraints_and_models_with_a_better_candidate_of_their_own_are_told() 
     }
     text = shown(result(constraints={"small:template": told}, best_per_model=own, models={"small": fields(0.4, 0.5, 0.1, 0.2)}))
     assert "constraint small:template >= 0.9: met by the best, not met by the seed" in text
-    assert "small does best with cccc: 70.0 on val, 65.0 with the one that is best for all" in text and "large does best" not in text
+    assert "small does best with cccc: an estimated 70.0, 65.0 with the one that is best for all" in text and "large does best" not in text
     missed = {"constraint": ">= 0.9", "seed": True, "best": False}
     assert headline(result(constraints={"a:b": missed, "a:c": told, "b:b": missed})).endswith(
         "It does not meet a:b >= 0.9 and b:b >= 0.9 there."
