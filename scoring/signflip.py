@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 MOST_SUMS = 2**15
 """Different sums of half of the differences, up to which all are counted: 30 differences if all are unlike, any number with few steps."""
-DRAWS = 50_000
+DRAWS = 20_000
 """Random patterns of signs beyond that."""
 _DIGITS = 9
 _TIE = 1e-6

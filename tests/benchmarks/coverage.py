@@ -1,6 +1,6 @@
 """How often the 95% interval of scoring.improvement holds the truth, and how wide it is, beside the usual methods.
 
-    python tests/benchmarks/coverage.py [--samples 1000] [--sizes 20,50,200]
+    python tests/benchmarks/coverage.py [--samples 1000] [--sizes 20,50,200] [--only repeated]
 
 Each line is a world whose true mean difference is known; samples are drawn from it, as a run draws its test examples. For each
 method: the share of the intervals that hold the truth, and their mean width. `flat`: the share of samples in which no pair
@@ -94,6 +94,16 @@ def objectives(won: float, lost: float, likeness: float, missing: float) -> Worl
     return World(f"3 objectives, {likeness:g} alike, {won:g}/{lost:g}", won - lost, draw)
 
 
+def repeated(gain: float, times: int) -> World:
+    """Binary, each example run so many times on both sides, and its scores averaged; examples are of all degrees of hardness."""
+
+    def draw(n: int, rng: np.random.Generator) -> Sample:
+        right = rng.beta(1, 1, n) * (1 - gain)
+        return alone((rng.binomial(times, right + gain) - rng.binomial(times, right)) / times)
+
+    return World(f"repeated {times} times, +{gain:g}", gain, draw)
+
+
 WORLDS = [
     binary(0.05, 0.0),
     binary(0.1, 0.0),
@@ -112,6 +122,8 @@ WORLDS = [
     grouped(0.3, 0.1, 1.0, 4),
     objectives(0.3, 0.1, 0.3, 0.1),
     objectives(0.1, 0.05, 0.9, 0.0),
+    repeated(0.0, 3),
+    repeated(0.1, 3),
 ]
 
 
@@ -195,11 +207,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--samples", type=int, default=1000, help="samples of each world; a half of that for more than 100 examples")
     parser.add_argument("--sizes", default="20,50,200", help="examples in a sample, or groups where the world has groups")
+    parser.add_argument("--only", default="", help="worlds whose name holds this")
     arguments = parser.parse_args()
+    worlds = [world for world in WORLDS if arguments.only in world.name]
     for n in map(int, arguments.sizes.split(",")):
         print(f"\nn = {n}".ljust(44) + "".join(f"{name:>16}" for name in METHODS) + f"{'flat':>8}{'all':>8}")
         lines = []
-        for world in WORLDS:
+        for world in worlds:
             line = measure(world, n, arguments.samples if n <= 100 else arguments.samples // 2)
             lines.append(line)
             cells = "".join(f"{line[f'{name} hold']:>9.3f} ({line[f'{name} width']:.2f})" for name in METHODS)
