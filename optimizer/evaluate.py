@@ -129,7 +129,7 @@ class Evaluator:
                 answer = await self._adapter.run(candidate, example, line, seed)
                 score = await self._score(example, answer, judged, job)
             except ModelError as error:
-                failed = str(error.kind)
+                failed, problem = str(error.kind), "" if answer is None else error.message  # with an answer, it is a scorer's model
             except ScorerError as error:
                 failed, problem = SCORER_ERROR, self._forgiven(error)
         used = Used(1, line.used | judged.used, line.uses + judged.uses)

@@ -333,7 +333,8 @@ def check_failures(table: Table, most: float) -> None:
     cells, failed = table.counts()
     if failed.total() > most * cells:
         kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())
+        problem = next((f". One of them: {cell.problem}" for cell in table.all() if cell.problem), "")
         raise ProviderError(
-            f"{failed.total()} of {cells} cells failed ({kinds}), more than failures.max_share allows. What is paid for is kept: "
+            f"{failed.total()} of {cells} cells failed ({kinds}), more than failures.max_share allows{problem}. What is paid for is kept: "
             "when their cause is mended, run the same command to go on."
         )

@@ -89,7 +89,7 @@ class Fields:
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
         """Raises ScorerError for an example whose expected answer is not an object with fields, and as `verify_fields` does; ModelError
-        where the parser could not be asked."""
+        where the parser could not be asked, or could not be understood."""
         why, got = "", None
         more: dict[str, object] = {}
         try:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.clients.client import JsonSchema, Message, ModelClient, Request
+from adapters.clients.client import ErrorKind, JsonSchema, Message, ModelClient, ModelError, Request
 from adapters.digest import Json, canonical
 from scoring.asking import Asking, ReplyError, closed, cut, cuts, marked, most
 from scoring.parsing import UnreadableError
@@ -41,15 +41,17 @@ class Parser:
     schema: Mapping[str, Any]
 
     async def read(self, text: str) -> dict[str, Any]:
-        """Every field, null where the text does not say. Raises ModelError where the model could not be asked, and UnreadableError where
-        it finds nothing. Nobody is asked about a blank text."""
+        """Every field, null where the text does not say. Raises UnreadableError where it finds nothing. Nobody is asked about a blank text.
+
+        Raises ModelError where the model could not be asked, and where two replies of it cannot be read: whether it refuses, raves or is
+        cut off, that is its failure, and says nothing of the answer."""
         if not text.strip():
             raise UnreadableError("it is blank")
         names = tuple(self.schema["properties"])
         try:
             said = await Asking(self.client, "parser", names).ask(self._request(text))
         except ReplyError as error:
-            raise UnreadableError(str(error)) from None
+            raise ModelError(ErrorKind.UNREADABLE, self.client.model, str(error)) from None
         found = {name: said.get(name) for name in names}
         if all(value is None for value in found.values()):
             raise UnreadableError("the parser finds none of the fields in it")

@@ -79,6 +79,8 @@ class ErrorKind(StrEnum):
     BAD_REQUEST = "bad_request"
     CONTENT_FILTER = "content_filter"
     CONTEXT_LENGTH = "context_length"
+    UNREADABLE = "unreadable_reply"
+    """A model that a scorer asks gave no reply that could be read, also when it was asked again."""
     SETUP = "setup"
     """This machine lacks something that the model needs."""
 

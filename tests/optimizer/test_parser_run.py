@@ -11,6 +11,7 @@ from standin import Behaviour, Standin, write_project
 from optimizer.build import prepare
 from optimizer.configfile import load_config
 from optimizer.errors import PlacedError, ProviderError
+from optimizer.run import replay
 from optimizer.trial import try_scorers
 
 SIZES = {"train": 8, "val": 6, "test": 6}
@@ -55,12 +56,22 @@ def test_a_parser_that_is_out_of_reach_ends_the_run_and_scores_nothing(tmp_path:
     assert rows(tmp_path / "run", "SELECT count(*) FROM scores") == [(0,)]
 
 
-def test_replies_that_cannot_be_read_are_the_answers_fault(tmp_path: Path, standin: Standin) -> None:
-    standin.reset(Behaviour(faults={"truncated": 0.7}))
-    out = tmp_path / "run"
-    assert sit(project(tmp_path, standin, {"rollouts": 60}), out)["failed_cells"] == {}
-    kinds = {kind for (kind,) in rows(out, "SELECT DISTINCT body ->> '$.failure_kind' FROM cells")}
-    assert "parse_failure" in kinds
+def test_replies_that_cannot_be_read_fail_the_cell(tmp_path: Path, standin: Standin) -> None:
+    config, out = project(tmp_path, standin, {"rollouts": 60}), tmp_path / "run"
+    standin.reset(Behaviour(faults={"truncated": 0.5}))
+    result = sit(config, out, "failures.max_share=1")
+    told = rows(out, "SELECT DISTINCT failed, body ->> '$.problem' FROM cells WHERE failed IS NOT NULL")
+    assert set(result["failed_cells"]) == {"unreadable_reply"} == {kind for kind, _ in told}
+    assert all("the parser's reply cannot be read" in problem for _, problem in told)
+    loaded = load_config(config, ["failures.max_share=1"])
+    assert asyncio.run(replay(prepare(loaded.config, loaded.folder), out)) == []
+
+
+def test_a_parser_that_is_never_understood_ends_the_run_with_the_cause(tmp_path: Path, standin: Standin) -> None:
+    standin.reset(Behaviour(faults={"truncated": 1.0}))
+    told = r"with unreadable_reply.*One of them: the parser's reply cannot be read.*raise the parser's max_tokens"
+    with pytest.raises(ProviderError, match=told):
+        sit(project(tmp_path, standin, {"rollouts": 60}), tmp_path / "run")
 
 
 def test_a_trial_of_scorers_asks_no_parser_and_tries_fields_without_one(tmp_path: Path, standin: Standin) -> None:

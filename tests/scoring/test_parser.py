@@ -79,10 +79,24 @@ async def test_a_reply_that_cannot_be_read_is_asked_for_once_more() -> None:
     score, parser = await scored("Ada!", EXPECTED)
     assert score.correct and len(parser.asked) == 2
     assert [message.role for message in parser.asked[1].messages] == ["system", "user", "assistant", "user"]
-    cut = Completion('{"name', "length", Usage(1, 1), 0.0)
-    score, parser = await scored({"other": 1}, cut)
-    assert (score.failure_kind, len(parser.asked)) == ("parse_failure", 2)
-    assert "raise the parser's max_tokens" in score.feedback
+
+
+CUT = Completion('{"name', "length", Usage(1, 1), 0.0)
+FILTERED = Completion("", "content_filter", Usage(1, 0), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("replies", "problem"),
+    [
+        (({"other": 1}, CUT), "cut off, raise the parser's max_tokens"),
+        ((FILTERED, FILTERED), "the parser's reply cannot be read"),
+        (("I cannot help with that.", "I really cannot."), "the parser's reply cannot be read"),
+    ],
+    ids=["cut off", "filtered", "declined"],
+)
+async def test_a_parser_that_cannot_be_understood_is_no_wrong_answer(replies: Any, problem: str) -> None:
+    with pytest.raises(ModelError, match=f"unreadable_reply: .*{problem}"):
+        await scored(*replies)
 
 
 async def test_a_parser_that_fails_is_no_wrong_answer() -> None:
@@ -105,12 +119,12 @@ async def test_requests_are_as_large_as_they_can_be() -> None:
     def size(request: Request) -> int:
         return sum(len(message.content.encode()) for message in request.messages)
 
-    parser = ScriptedJudge("no " * 9_999, "{}")
+    parser = ScriptedJudge("no " * 9_999, json.dumps(EXPECTED))
     scorer = Fields(parser=parser)
     most = [size(request) for _, request in scorer.requests(EXAMPLE)]
     score = await scorer.score(EXAMPLE, TracedAnswer("ü" * MOST_BYTES))
     assert len(most) == len(parser.asked) == 2 and all(size(asked) <= limit for asked, limit in zip(parser.asked, most, strict=True))
-    assert score.failure_kind == "parse_failure"
+    assert score.correct
     long, _ = await scored(EXPECTED, answer=TracedAnswer("x" * (MOST_BYTES + 1)))
     assert long.details["parser"] == {"model": "test/judge", "prompt": 1, "cut": True}
 
