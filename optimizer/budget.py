@@ -67,6 +67,11 @@ class Ledger:
         """What is spent and held, and the claim beside it."""
         return sum(self._held.values(), self._settled() + claim)
 
+    def part(self, claim: Claim) -> float:
+        """The largest part of a limit that it takes; 0 where nothing that it takes is limited."""
+        limits = {name: getattr(self._limits, name) for name in ("rollouts", "calls", "tokens", "usd")}
+        return max((getattr(claim, name) / limit for name, limit in limits.items() if limit is not None), default=0.0)
+
     def hold(self, claim: Claim) -> int:
         """Set a claim aside; returns the ticket to settle it by. Ask `refusal` first."""
         self._next += 1

@@ -171,8 +171,14 @@ def _tell_choice(choice: _Choice, findings: list[_Finding], value: Any) -> list[
         unknown = [Complaint((*choice.path, key), f"unknown key{nearest(key, names)}") for key in value]
         return unknown or [Complaint(choice.path, f"expected a mapping with {_or(names)}")]
     inside = [Complaint(finding.path, _tell(finding)) for finding in findings if finding.path != choice.path]
-    nouns = dict.fromkeys(_NOUNS.get(finding.kind, "") for finding in findings)
+    # Of a value that is of the right kind, and too small, say, only that is told.
+    inside = inside or [Complaint(choice.path, _tell(finding)) for finding in findings if finding.kind in _SENTENCES]
+    nouns = dict.fromkeys(map(_noun, findings))
     return inside or [Complaint(choice.path, f"expected {_or(list(nouns))}, not {spoken(value)}")]
+
+
+def _noun(finding: _Finding) -> str:
+    return str(finding.detail["ctx"]["expected"]) if finding.kind == "literal_error" else _NOUNS.get(finding.kind, "")
 
 
 def _or(words: list[str]) -> str:

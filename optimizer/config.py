@@ -285,6 +285,9 @@ class Config(Block):
     """Calls in flight over all models: changes the speed, never the result."""
     in_flight: Annotated[int, Field(ge=1, le=64)] = 2
     """Jobs of the search in flight: a part of the result, so never tuned by the clock."""
+    repeats: Literal["auto"] | Annotated[int, Field(ge=1, le=20)] = "auto"
+    """How often a cell may be filled, where models or judges turn out to be noisy: a few of the seed's cells are filled twice to see.
+    1: nothing is measured or repeated; auto: up to 3."""
     seed: Annotated[dict[str, str], Field(min_length=1)]
     """Component name → the text that the search starts from."""
     adapter: PromptAdapterConfig

@@ -41,9 +41,12 @@ class Desk:
         self._in_a_row: Counter[str] = Counter()
         self._answered: set[str] = set()
 
-    async def call(self, client: ModelClient, request: Request, job: int, role: str) -> tuple[str, Completion | ModelError]:
-        """The call's key, and its outcome. ProviderError when the model is out of reach."""
-        key = digest(dict(client.identity), request.content, length=32)
+    async def call(
+        self, client: ModelClient, request: Request, job: int, role: str, repeat: int = 0
+    ) -> tuple[str, Completion | ModelError]:
+        """The call's key, and its outcome. `repeat`: equal calls with other numbers are other calls. ProviderError when the model is out
+        of reach."""
+        key = digest(dict(client.identity), request.content, *anew(repeat), length=32)
         outcome = self._journal.call(key)
         if isinstance(outcome, Completion):
             self._answered.add(canonical(dict(client.identity)))
@@ -106,22 +109,31 @@ class Desk:
             raise cause
 
 
+def anew(repeat: int) -> tuple[int, ...]:
+    """What tells a repeat's digests from those of the first time; nothing for the first time."""
+    return (repeat,) if repeat else ()
+
+
 def _encodable(text: str) -> str:
     """Half a surrogate pair, which a model may be made to write, is no character: nothing could be recorded or sent with it."""
     return text.encode("utf-8", "replace").decode()
 
 
 class Line(Wrapper):
-    """A model client for one piece of work of one job: it calls through the desk and remembers which calls it used."""
+    """A model client for one piece of work of one job: it calls through the desk and remembers which calls it used.
 
-    def __init__(self, desk: Desk, client: ModelClient, job: int, role: str) -> None:
+    `repeat`: which time the work is done. Every time, all calls are made anew; those with a seed, with another one."""
+
+    def __init__(self, desk: Desk, client: ModelClient, job: int, role: str, repeat: int = 0) -> None:
         super().__init__(client)
-        self._desk, self._job, self._role = desk, job, role
+        self._desk, self._job, self._role, self._repeat = desk, job, role, repeat
         self.used: dict[str, Usage] = {}
         self.uses = 0
 
     async def complete(self, request: Request) -> Completion:
-        key, outcome = await self._desk.call(self._client, request, self._job, self._role)
+        if self._repeat and request.seed is not None:
+            request = replace(request, seed=int(digest(request.seed, self._repeat, length=7), 16))
+        key, outcome = await self._desk.call(self._client, request, self._job, self._role, self._repeat)
         if isinstance(outcome, ModelError):
             raise outcome
         self.used[key] = outcome.usage

@@ -13,7 +13,7 @@ from adapters.digest import digest
 from adapters.example import Example
 from optimizer.budget import Claim, Used
 from optimizer.concurrent import together
-from optimizer.desk import Desk, Line
+from optimizer.desk import Desk, Line, anew
 from optimizer.errors import JournalError
 from optimizer.journal import CellRow, Journal
 from optimizer.judging import Tab, tab
@@ -66,15 +66,16 @@ class Cell:
 
 
 class Spot(NamedTuple):
-    """Where a candidate can be run: an example and a model's id."""
+    """Where a candidate can be run: an example, a model's id, and which time it is there."""
 
     example: Example
     model: str
+    repeat: int = 0
 
 
-def everywhere(examples: Iterable[Example], models: Iterable[str]) -> list[Spot]:
+def everywhere(examples: Iterable[Example], models: Iterable[str], repeat: int = 0) -> list[Spot]:
     """Every model on every example: example by example, model by model."""
-    return [Spot(example, model) for example, model in product(examples, models)]
+    return [Spot(example, model, repeat) for example, model in product(examples, models)]
 
 
 class Evaluator:
@@ -102,13 +103,13 @@ class Evaluator:
 
     async def fill(self, candidate: Candidate, spots: Sequence[Spot], job: int) -> list[Cell]:
         """The candidate's cells in these spots, in their order."""
-        cells = await together(self._cell(candidate, spot.example, self._models[spot.model], job) for spot in spots)
+        cells = await together(self._cell(candidate, spot, job) for spot in spots)
         return [self._agreed(cell) for cell in cells]
 
     def claim(self, candidate: Candidate, spots: Sequence[Spot], priced: bool) -> Claim:
         """The most that `fill` can use. `priced`: also in tokens and money, which takes rendering every request."""
         total = Claim(rollouts=len(spots))
-        for example, model in spots:
+        for example, model, _ in spots:
             client = self._models[model].client
             asked = [*((client, r) for r in self._adapter.requests(candidate, example)), *self._suite.requests(example)]
             total += Claim(calls=len(asked))
@@ -116,15 +117,16 @@ class Evaluator:
                 total = sum((ceiling_claim(*each) for each in asked), total)
         return total
 
-    async def _cell(self, candidate: Candidate, example: Example, model: TaskModel, job: int) -> Cell:
-        line = Line(self._desk, model.client, job, "task")
+    async def _cell(self, candidate: Candidate, spot: Spot, job: int) -> Cell:
+        (example, _, repeat), model = spot, self._models[spot.model]
+        line = Line(self._desk, model.client, job, "task", repeat)
         seed = None
         if model.sampled:
             # One stream for an example and a model, whichever candidate asks: candidates are compared on the same luck.
             seed = int(digest(self._random_seed, example.id, model.id, length=7), 16)
         answer = score = failed = None
         problem = ""
-        with tab(self._desk, job) as judged:
+        with tab(self._desk, job, repeat) as judged:
             try:
                 answer = await self._adapter.run(candidate, example, line, seed)
                 score = await self._score(example, answer, judged, job)
@@ -133,18 +135,18 @@ class Evaluator:
             except ScorerError as error:
                 failed, problem = SCORER_ERROR, self._forgiven(error)
         used = Used(1, line.used | judged.used, line.uses + judged.uses)
-        cell = Cell(candidate.id, example, model.id, answer, score, failed, used, problem)
+        cell = Cell(candidate.id, example, model.id, answer, score, failed, used, problem, repeat)
         self._filled(cell)
         return cell
 
     async def _score(self, example: Example, answer: TracedAnswer, judged: Tab, job: int) -> Score:
         """Scores are recorded like calls: a scorer may be slow, costly or random, and a derived run must meet the same ones. So are the
-        failures of scorers that a run goes on with.
+        failures of scorers that a run goes on with. A repeat is scored anew, for judges are noisy too.
 
         Where two jobs score the same answer at the same time, what is recorded first holds for both. With it stands
         which calls it took: whoever meets the score again has used these.
         """
-        key = digest(self._suite.version, example.id, example.digest, answer.digest, length=32)
+        key = digest(self._suite.version, example.id, example.digest, answer.digest, *anew(judged.repeat), length=32)
         recorded = self._recorded(key, job)
         if recorded is None:
             made = await self._made(example, answer, judged)

@@ -14,11 +14,11 @@ ROLE = "judge"
 
 
 class Tab:
-    """The calls that scoring one answer has used. `ending`: what the desk raised where the whole run has to end, whatever the scorer
-    makes of that."""
+    """The calls that scoring one answer has used. `repeat`: of the cell, whose answer is judged anew. `ending`: what the desk raised where
+    the whole run has to end, whatever the scorer makes of that."""
 
-    def __init__(self, desk: Desk, job: int) -> None:
-        self.desk, self.job = desk, job
+    def __init__(self, desk: Desk, job: int, repeat: int) -> None:
+        self.desk, self.job, self.repeat = desk, job, repeat
         self.used: dict[str, Usage] = {}
         self.uses = 0
         self.ending: PromptfrontError | None = None
@@ -32,9 +32,9 @@ _TAB: ContextVar[Tab] = ContextVar("tab")
 
 
 @contextmanager
-def tab(desk: Desk, job: int) -> Iterator[Tab]:
+def tab(desk: Desk, job: int, repeat: int = 0) -> Iterator[Tab]:
     """Inside, whatever the scorers ask goes on this tab; tasks that they start inherit it."""
-    opened = Tab(desk, job)
+    opened = Tab(desk, job, repeat)
     token = _TAB.set(opened)
     try:
         yield opened
@@ -49,7 +49,7 @@ class ScorerModel(Wrapper):
         opened = _TAB.get(None)
         if opened is None:
             raise RuntimeError(f"{self.model} was asked by a scorer outside of a run; a scorer asks its model in `score`")
-        line = Line(opened.desk, self._client, opened.job, ROLE)
+        line = Line(opened.desk, self._client, opened.job, ROLE, opened.repeat)
         try:
             return await line.complete(request)
         except PromptfrontError as error:

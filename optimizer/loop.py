@@ -22,6 +22,7 @@ from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Cell, Evaluator
 from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageStarted
 from optimizer.journal import CandidateRow, Journal
+from optimizer.noise import is_noisy, measured
 from optimizer.policy import Objectives
 from optimizer.pool import Composing, Pool
 from optimizer.propose.guards import Guards
@@ -35,6 +36,8 @@ PATIENCE = 12
 """Jobs in a row that could do nothing, after which the search ends."""
 MARGIN = 2.0
 """Room for the best candidate's longer prompts, in what is set aside for the report's tokens and money."""
+REPEATED = 0.2
+"""The part of a limit that may be set aside for running the report's examples more than once."""
 NOTHING_LEFT, NO_PROPOSALS, CLOCK = "nothing left to improve", "nothing left to try", "minutes"
 
 
@@ -42,7 +45,7 @@ NOTHING_LEFT, NO_PROPOSALS, CLOCK = "nothing left to improve", "nothing left to 
 class Found:
     """What the search ends with. `best`: the best of all; `chosen`: model → the candidate to run it with; `specialists`: model →
     the best where only that model counts, its worth there and that of `best`; `frontier` tells each one's levels; `unproven`: who looks
-    better than the seed where that is the best, and by how much."""
+    better than the seed where that is the best, and by how much; `repeats`: model → how often the report may run an example with it."""
 
     seed: Candidate
     best: Candidate
@@ -52,6 +55,7 @@ class Found:
     unproven: tuple[Candidate, float] | None
     table: Table
     stopped_by: str
+    repeats: Mapping[str, int]
 
 
 class Search:
@@ -111,7 +115,10 @@ class Search:
         self._ledger.settle(report, ())
         pool = self._pool
         frontier = [(candidate, pool.objectives(candidate)) for candidate in pool.frontier()]
-        return Found(self._seed, pool.best(), pool.chosen(), pool.specialists(), frontier, pool.unproven(), self._table, stopped_by)
+        repeats = self._schedule.repeats
+        return Found(
+            self._seed, pool.best(), pool.chosen(), pool.specialists(), frontier, pool.unproven(), self._table, stopped_by, repeats
+        )
 
     def _objectives(self, dimensions: Sequence[str]) -> Objectives:
         return Objectives(self._evaluator.models, dimensions, self._wanted)
@@ -131,7 +138,8 @@ class Search:
         """Returns the ticket of what is set aside for the report."""
         spots = self._schedule.first()
         claim = self._evaluator.claim(self._seed, spots, self._rules.priced)
-        report = self._ledger.hold(claim.times(self._rules.report_share))
+        share = self._rules.report_share * sum(not spot.repeat for spot in spots) / len(spots)
+        report = self._ledger.hold(claim.times(share))
         self._check_budget(
             claim, self._evaluator.claim(self._seed, spots[:BLOCK], self._rules.priced), "another candidate on a few examples"
         )
@@ -155,7 +163,16 @@ class Search:
             self._add_cells(cells)
             self._record(SEED_JOB, {"candidate": self._seed.id, "best": self._seed.id})
         self._ledger.settle(report, ())
-        return self._ledger.hold(_shown(claim, used).times(self._rules.report_share))
+        if is_noisy(measured(self._table.all(), self._table.objectives)):
+            self._schedule.repeats = self._rules.repeats
+        return self._set_aside(_shown(claim, used).times(share))
+
+    def _set_aside(self, report: Claim) -> int:
+        """The ticket of what is set aside for the report: for as many repeats as there may be and the budget has room for."""
+        for repeats in range(max(self._schedule.repeats.values()), 1, -1):
+            if self._ledger.part(report.times(repeats - 1)) <= REPEATED and self._ledger.refusal(report.times(repeats)) is None:
+                return self._ledger.hold(report.times(repeats))
+        return self._ledger.hold(report)
 
     def _check_budget(self, seed: Claim, step: Claim, what: str) -> None:
         """Before anything is paid for: the step after the seed has to fit, or the seed is paid for in vain."""

@@ -7,6 +7,7 @@ from operator import add
 
 from adapters.answer import Usage
 from optimizer.build import Prepared
+from optimizer.noise import most_probes, repeatable
 from optimizer.schedule import BLOCK, first_cells
 
 UNSEALED_PART = 5
@@ -50,6 +51,11 @@ def report_cells(prepared: Prepared) -> int:
     return everything if rollouts is None else min(everything, rollouts // UNSEALED_PART)
 
 
+def repeats(prepared: Prepared) -> dict[str, int]:
+    """Model → how often its cells may be filled, where they turn out to be noisy."""
+    return repeatable(prepared.config.repeats, prepared.models, prepared.suite, prepared.data.train)
+
+
 def plan(prepared: Prepared) -> Plan:
     """Calls nothing."""
     data = prepared.data
@@ -66,5 +72,6 @@ def plan(prepared: Prepared) -> Plan:
         max(cell.output_tokens for cell in cells),
         None if unpriced else max(cell.usd or 0.0 for cell in cells),
     )
-    seed, report = first_cells(prepared.seed, data), report_cells(prepared)
-    return Plan(examples, limits, seed, report, seed + min(BLOCK, seed) + report, dearest)
+    first, report = first_cells(prepared.seed, data), report_cells(prepared)
+    seed = first + most_probes(first, repeats(prepared))
+    return Plan(examples, limits, seed, report, seed + min(BLOCK, first) + report, dearest)

@@ -46,7 +46,7 @@ class Pool:
             self._belief.offer(unit)
         self._rewrites = Rewrites()
         self._seen: dict[str, tuple[int, int]] = {}
-        """Member → how many cells it has, and how many of them on val."""
+        """Member → how many cells it has, and in how many places it was run on val."""
         self.learn()
 
     def __contains__(self, candidate: Candidate) -> bool:
@@ -69,7 +69,7 @@ class Pool:
         for member in self.members:
             version = self._table.version(member.id)
             if self._seen.get(member.id, (-1,))[0] != version:
-                self._seen[member.id] = (version, len(self._table.cells(member.id, self._val)))
+                self._seen[member.id] = (version, self._table.met(member.id, self._val))
 
     # --- who is next ----------------------------------------------------------------------------------------------
 

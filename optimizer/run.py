@@ -18,7 +18,7 @@ from optimizer.evaluate import Cell, CellKey, Evaluator
 from optimizer.events import CellFilled, Diverged, Event, Observer, Spent, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Search
-from optimizer.plan import report_cells
+from optimizer.plan import repeats, report_cells
 from optimizer.report.result import Report
 from optimizer.rundir import (
     MANIFEST,
@@ -114,13 +114,14 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     )
     paid, met = journal.written_off()
     ledger.settle(ledger.hold(Claim()), [Used(len(met), paid, len(paid))])
-    left = report_cells(prepared) - sum(who == prepared.seed.id for who, *_ in met)
+    left = report_cells(prepared) - sum(who == prepared.seed.id and repeat == 0 for who, _, _, repeat in met)
     rules = Rules(
         in_flight=config.in_flight,
         random_seed=config.random_seed,
         max_failed_share=config.failures.max_share,
         priced=config.budget.tokens is not None or config.budget.usd is not None,
         report_share=left / first_cells(prepared.seed, prepared.data),
+        repeats=repeats(prepared),
     )
     search = Search(
         prepared.seed,

@@ -2,8 +2,8 @@
 
 import random
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from adapters.example import Example
 from adapters.split import SearchData
 from optimizer.budget import Claim
 from optimizer.config import ObjectivesConfig
-from optimizer.evaluate import Cell, Spot
-from optimizer.minibatch import Key, block, lessons, lost
+from optimizer.evaluate import Cell, CellKey, Spot
+from optimizer.minibatch import block, lessons, lost, told
+from optimizer.noise import probes
 from optimizer.pool import Pool
 from optimizer.propose.demos import Shown, unshown
 from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Proposer
@@ -35,13 +36,14 @@ CYCLE = ("explore", "explore", "confirm", "propose")
 @dataclass(frozen=True)
 class Rules:
     """What of the config decides the search. `priced`: tokens or money are limited; `report_share`: the report's cells relative to the
-    seed's first ones."""
+    seed's first ones; `repeats`: model → how often its cells may be filled where they are noisy; once for those that are not named."""
 
     in_flight: int
     random_seed: int
     max_failed_share: float
     priced: bool
     report_share: float
+    repeats: Mapping[str, int] = field(default_factory=dict)
 
     def rng(self, what: str, index: int) -> np.random.Generator:
         return np.random.default_rng(int(digest(self.random_seed, what, index), 16))
@@ -92,20 +94,23 @@ class Schedule:
         pool: Pool,
         wanted: ObjectivesConfig,
     ) -> None:
-        self._seed, self._data, self._rules, self._models, self._proposers = seed, data, rules, models, proposers
+        self._seed, self._data, self._rules, self._proposers = seed, data, rules, proposers
         self._table, self._pool, self._wanted = table, pool, wanted
         self._examples = [*data.train, *data.val]
         self._train = {example.id for example in data.train}
         self._shown = Shown(self._examples)
+        self.repeats: Mapping[str, int] = dict.fromkeys(models, 1)
+        """Model → how often a candidate may meet an example with it; more than once where noise has been found."""
         self._next = SEED_JOB + 1
-        self._planned: dict[int, set[Key]] = {}
+        self._planned: dict[int, set[CellKey]] = {}
         """Job → the cells that it is to fill, as long as it has not committed."""
 
     def first(self) -> list[Spot]:
-        """Where the seed is run before anything else."""
+        """Where the seed is run before anything else; in some spots twice, to measure noise."""
         stream = self._rules.stream("block", SEED_JOB)
         splits = ((self._data.train, FIRST), (self._data.val, FIRST // 2))
         spots = [spot for split, size in splits for spot in self._block(self._seed, split, size, stream)]
+        spots += probes(spots, self._rules.repeats)
         self._plan(SEED_JOB, self._seed, spots)
         return spots
 
@@ -122,7 +127,7 @@ class Schedule:
         del self._planned[job]
 
     def _plan(self, job: int, candidate: Candidate, spots: Sequence[Spot]) -> None:
-        self._planned[job] = {(candidate.id, spot.example.id, spot.model) for spot in spots}
+        self._planned[job] = {(candidate.id, spot.example.id, spot.model, spot.repeat) for spot in spots}
 
     def _aim(self, index: int) -> str:
         return "propose" if index <= OPENING else CYCLE[index % len(CYCLE)]
@@ -147,7 +152,7 @@ class Schedule:
         parent = self._seed if opening else self._pool.parent(self._rules.rng("parent", index), teachers)
         learnt = self._table.cells(parent.id, self._data.train)
         batch = lessons(learnt, self._wanted, proposer.minibatch, self._rules.stream("lessons", index))
-        cells = self._table.cells(parent.id, batch)
+        cells = told(self._table.cells(parent.id, batch), self._wanted)
         known = frozenset(each.id for each in self._pool.members)
         return Job(index, "propose", parent, (), proposer, cells, known, self._pool.others(parent, batch))
 
@@ -161,12 +166,12 @@ class Schedule:
         """Never on an example that it shows with its answer."""
         met = set(self._table.known).union(*self._planned.values())
         shown = self._shown.by(candidate)
-        return block(candidate.id, [each for each in examples if each.id not in shown], self._models, met, size, stream)
+        return block(candidate.id, [each for each in examples if each.id not in shown], self.repeats, met, size, stream)
 
     def _done(self) -> set[str]:
-        """Those that have met everything, or will have when what is under way is done."""
-        planned = Counter(who for who, _, _ in set[Key]().union(*self._planned.values()) - self._table.known)
-        most = len(self._models)
+        """Those that have met everything as often as they may, or will have when what is under way is done."""
+        planned = Counter(who for who, *_ in set[CellKey]().union(*self._planned.values()) - self._table.known)
+        most = sum(self.repeats.values())
         return {
             each.id
             for each in self._pool.members

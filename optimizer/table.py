@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adapters.example import Example
-from optimizer.evaluate import Cell
+from optimizer.evaluate import Cell, CellKey
 from optimizer.policy import Objectives
 
 Values = NDArray[np.float64]
@@ -27,6 +27,7 @@ class Table:
         self.objectives = objectives
         self._values: dict[str, Values] = {}
         self._places: dict[tuple[str, str, str], list[Cell]] = {}
+        self._known: set[CellKey] = set()
         self._cells: list[Cell] = []
         self._failed: Counter[str] = Counter()
         self._versions: Counter[str] = Counter()
@@ -63,9 +64,13 @@ class Table:
         return [cell for place in places for cell in self._places.get(place, ())]
 
     @property
-    def known(self) -> Set[tuple[str, str, str]]:
-        """Where all cells are: candidate, example, model."""
-        return self._places.keys()
+    def known(self) -> Set[CellKey]:
+        """The keys of all cells."""
+        return self._known
+
+    def met(self, candidate: str, examples: Sequence[Example]) -> int:
+        """On how many of the examples it was run, with every model counted, and no repeat."""
+        return sum((candidate, example.id, model) in self._places for example in examples for model in self.objectives.models)
 
     def version(self, candidate: str) -> int:
         """How many cells the candidate has: as long as that is the same, so are its values."""
@@ -83,9 +88,10 @@ class Table:
         """Whether it was new. Raises KeyError for an example that the table does not have."""
         if cell.example.id not in self._row:
             raise KeyError(cell.example.id)
-        repeats = self._places.setdefault((cell.candidate, cell.example.id, cell.model), [])
-        if repeats and any(other.repeat == cell.repeat for other in repeats):
+        if cell.key in self._known:
             return False
+        self._known.add(cell.key)
+        repeats = self._places.setdefault((cell.candidate, cell.example.id, cell.model), [])
         repeats.append(cell)
         if len(repeats) > 1:
             repeats.sort(key=_repeat)  # so that a mean is the same in whatever order they came

@@ -309,7 +309,8 @@ def write_project(
 ) -> Path:
     """Data, scorer and config of a run against the stand-in; returns the config's path.
 
-    The key is read from the variable STANDIN_KEY. `changes` replace whole top-level entries of the config; None removes one.
+    The key is read from the variable STANDIN_KEY. Nothing is repeated, since at temperature 0 the stand-in is exact, which its client cannot
+    know. `changes` replace whole top-level entries of the config; None removes one.
     """
     folder.mkdir(parents=True, exist_ok=True)
     made = [row for split, size in sizes.items() for row in rows(split, size)]
@@ -327,6 +328,7 @@ def write_project(
         "scoring": {"scorers": [{"python": "scorer.py:codes"}]},
         "proposers": {"reflection": {"model": f"openai/{world}-reflect", **endpoint}},
         "budget": dict(budget),
+        "repeats": 1,
         **changes,
     }
     path = folder / "config.yaml"

@@ -103,6 +103,8 @@ class Capabilities:
     labels: bool = False
     json_schema: bool = False
     seed: bool = False
+    exact: bool = False
+    """The same messages always get the same answer, whatever the seed. Temperature 0 alone does not make it so: hosted models vary."""
 
 
 class ModelClient(Protocol):

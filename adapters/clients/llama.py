@@ -118,7 +118,7 @@ class LlamaClient:
         self, *, temperature: float = 0.0, max_tokens: int = 1024, timeout: float = 120.0, servers: LlamaServers | None = None
     ) -> None:
         self.model = MODEL
-        self.capabilities = Capabilities(labels=True, json_schema=True, seed=True)
+        self.capabilities = Capabilities(labels=True, json_schema=True, seed=True, exact=temperature == 0)
         self.identity: Mapping[str, Json] = {
             "model": MODEL,
             "weights": "SmolLM2-135M-Instruct, Q4_1 as Q8_0",

@@ -12,11 +12,12 @@ from adapters.example import Example
 from adapters.split import SealedTest
 from optimizer.budget import Claim, Ledger
 from optimizer.concurrent import together
-from optimizer.evaluate import CellKey, Evaluator, everywhere
+from optimizer.evaluate import CellKey, Evaluator, Spot, everywhere
 from optimizer.events import Observer, StageStarted, Warned
 from optimizer.journal import OPENED, REPORT_JOB, REPORTED, UNSEALED, Journal
-from optimizer.loop import Found, check_failures
+from optimizer.loop import CLOCK, Found, check_failures
 from optimizer.report.agreement import judge_agreement
+from optimizer.report.noise import noise
 from optimizer.report.pairing import Pairing
 from optimizer.schedule import Rules
 from optimizer.table import Table
@@ -24,6 +25,9 @@ from scoring.improvement import verdict
 
 CHUNK = 8
 """Test examples at a time, where a limit on tokens or money may end the report early: both sides meet the same examples."""
+
+Runs = Mapping[Candidate, Sequence[str]]
+"""Candidate → the models that it is run with."""
 
 
 class Report:
@@ -57,15 +61,14 @@ class Report:
             table = Table(examples, found.table.objectives)
             table.add(known)
             met = met | {cell.key for cell in known}
-        self._observer(StageStarted("report", sum(map(len, runs.values())) * len(examples)))
-        done, step = 0, CHUNK if self._rules.priced or split == "val" else len(examples)
-        while done < len(examples) and step > 0:
-            if await self._meet(runs, examples[done : done + step], table, met, sealed=len(test) > 0):
-                done += step
-            else:
-                step //= 2
-        if done < len(examples):
-            self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} {split} examples"))
+        rounds = _rounds(runs, found)
+        self._observer(StageStarted("report", sum(len(models) for each in rounds for models in each.values()) * len(examples)))
+        for repeat, each in enumerate(rounds):
+            done = await self._round(each, examples, table, met, repeat, split)
+            if done < len(examples):
+                if repeat == 0:
+                    self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} {split} examples"))
+                break
         check_failures(table, self._rules.max_failed_share)
         self._journal.decide(REPORT_JOB, "commit", note)
         return self._result(found, split, examples, table) | {"look": look}
@@ -79,13 +82,21 @@ class Report:
             self._observer(Warned(f"the test split was opened before, for another candidate: this is look {look}, and a flattering one"))
         return look
 
-    async def _meet(
-        self, runs: Mapping[Candidate, Sequence[str]], examples: Sequence[Example], table: Table, met: Set[CellKey], *, sealed: bool
-    ) -> bool:
-        """Whether the budget allowed it. `runs`: candidate → the models that it is run with."""
-        priced, where = self._rules.priced, {who: everywhere(examples, models) for who, models in runs.items()}
+    async def _round(self, runs: Runs, examples: Sequence[Example], table: Table, met: Set[CellKey], repeat: int, split: str) -> int:
+        """All examples once; returns how many the budget allowed."""
+        done, step = 0, CHUNK if self._rules.priced or split == "val" else len(examples)
+        while done < len(examples) and step > 0:
+            where = {who: everywhere(examples[done : done + step], models, repeat) for who, models in runs.items()}
+            if await self._meet(where, table, met, sealed=split == "test"):
+                done += step
+            else:
+                step //= 2
+        return done
+
+    async def _meet(self, where: Mapping[Candidate, Sequence[Spot]], table: Table, met: Set[CellKey], *, sealed: bool) -> bool:
+        """Whether the budget allowed it."""
         claims = (
-            self._evaluator.claim(who, [spot for spot in spots if (who.id, spot.example.id, spot.model, 0) not in met], priced)
+            self._evaluator.claim(who, [spot for spot in spots if (who.id, spot.example.id, *spot[1:]) not in met], self._rules.priced)
             for who, spots in where.items()
         )
         claim = sum(claims, Claim())
@@ -127,12 +138,19 @@ class Report:
             "spent": asdict(self._ledger.spent()),
             "failed_cells": dict(sorted(failed.items())),
             **judge_agreement(dict.fromkeys((found.table, table))),
+            **noise(cells.values(), wanted),
         }
 
 
-def _runs(found: Found) -> dict[Candidate, list[str]]:
+def _rounds(runs: Runs, found: Found) -> list[Runs]:
+    """The runs by repeat. More than one has who is to be compared, with models that are noisy, unless time is up."""
+    most = 1 if found.stopped_by == CLOCK or len(runs) == 1 else max(found.repeats.values())
+    return [{who: [model for model in models if found.repeats[model] > n] for who, models in runs.items()} for n in range(most)]
+
+
+def _runs(found: Found) -> Runs:
     """Who meets the test split with which models: the seed with all, and with each what was chosen for it."""
-    runs = {found.seed: list(found.chosen)}
+    runs: dict[Candidate, list[str]] = {found.seed: list(found.chosen)}
     for model, candidate in found.chosen.items():
         if candidate != found.seed:
             runs.setdefault(candidate, []).append(model)

@@ -103,7 +103,7 @@ async def test_only_the_spots_asked_for_are_filled_in_their_order(journal: Journ
     models = {"a": Model(), "b": Model(name="large")}
     spots = [Spot(TRAIN[2], "b"), Spot(TRAIN[0], "a"), Spot(TRAIN[2], "a")]
     work = evaluator(journal, *(of(name, model) for name, model in models.items()))
-    assert [(c.example, c.model) for c in await work.fill(candidate(), spots, 1)] == spots
+    assert [Spot(c.example, c.model) for c in await work.fill(candidate(), spots, 1)] == spots
     assert [len(model.asked) for model in models.values()] == [2, 1]
     assert work.models == ["a", "b"]
 

@@ -1,0 +1,98 @@
+"""Noise: how far scores are chance, told by cells that were filled more than once.
+
+A score varies with the prompt, with the example, and with nothing at all: the same model says something else when it is asked again, at
+hosted providers also at temperature 0, and a judge does too. The last part is the variance within cells, between their repeats. It is
+measured on some of the seed's cells, and grows surer with every cell that is repeated later.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adapters.example import Example
+from optimizer.evaluate import Cell, Spot, TaskModel
+from optimizer.policy import Objectives
+from scoring.suite import Suite
+
+AUTO = 3
+"""How often a cell may be filled where the config leaves it to the run."""
+PROBES, PART = 10, 4
+"""Cells of the seed that are filled twice, at most, and at most one in so many."""
+NOISY = 0.05
+"""The share of the variance from which noise is worth repeating for."""
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Noise:
+    """`share`: of the variance of one model's scores, over all that it has run, the part that is noise, 0..1; `n`: how many of its cells
+    tell, having been filled more than once."""
+
+    share: float
+    n: int
+
+
+def repeatable(repeats: int | Literal["auto"], models: Sequence[TaskModel], suite: Suite, examples: Sequence[Example]) -> dict[str, int]:
+    """Model → how often its cells may be filled: once, where that always gives the same score."""
+    most = AUTO if repeats == "auto" else repeats
+    judges = most > 1 and any(not judge.capabilities.exact for example in examples for judge, _ in suite.requests(example))
+    return {model.id: most if judges or (most > 1 and not model.client.capabilities.exact) else 1 for model in models}
+
+
+def probes(spots: Sequence[Spot], repeats: Mapping[str, int]) -> list[Spot]:
+    """The spots, out of those of the seed, that it is run in again: as many for each model as for any other that may vary."""
+    varying = sorted((spot for spot in spots if repeats.get(spot.model, 1) > 1), key=lambda spot: list(repeats).index(spot.model))
+    size = min(most_probes(len(spots), repeats), len(varying))
+    return [varying[len(varying) * k // size]._replace(repeat=1) for k in range(size)]
+
+
+def most_probes(spots: int, repeats: Mapping[str, int]) -> int:
+    """How many of so many spots there are at most."""
+    return min(PROBES, spots // PART) if max(repeats.values(), default=1) > 1 else 0
+
+
+def measured(cells: Iterable[Cell], objectives: Objectives) -> dict[str, Noise]:
+    """By model, of those that have a cell with two scores."""
+    places: dict[str, dict[tuple[str, str], list[list[float]]]] = defaultdict(lambda: defaultdict(list))
+    for cell in cells:
+        if cell.score is not None:
+            values = [cell.score.values.get(dimension, np.nan) for dimension in objectives.dimensions]
+            places[cell.model][cell.candidate, cell.example.id].append(values)
+    found = {}
+    for model in objectives.models:
+        repeated = sum(len(rows) > 1 for rows in places[model].values())
+        if repeated:
+            share = _share([np.array(rows) for rows in places[model].values()], objectives.weights[objectives.columns(model)])
+            found[model] = Noise(share, repeated)
+    return found
+
+
+def is_noisy(noise: Mapping[str, Noise]) -> bool:
+    """Whether the models together are. One alone has too few cells to tell."""
+    n = sum(each.n for each in noise.values())
+    return n > 0 and sum(each.n * each.share for each in noise.values()) >= NOISY * n
+
+
+def _share(rows: Sequence[Values], weights: Values) -> float:
+    """`rows`: of each cell, repeats × dimensions."""
+    within = np.zeros(len(weights))
+    freedom = np.zeros(len(weights))
+    for values in rows:
+        known = ~np.isnan(values)
+        n = known.sum(axis=0)
+        mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
+        within += np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
+        freedom += np.maximum(n - 1, 0)
+    everything = np.concatenate(rows)
+    known = ~np.isnan(everything)
+    n = known.sum(axis=0)
+    mean = np.where(known, everything, 0.0).sum(axis=0) / np.maximum(n, 1)
+    total = np.where(known, (everything - mean) ** 2, 0.0).sum(axis=0) / np.maximum(n - 1, 1)
+    noise = float(weights @ np.where(freedom > 0, within / np.maximum(freedom, 1), 0.0))
+    whole = float(weights @ np.where(freedom > 0, total, 0.0))
+    return min(1.0, noise / whole) if whole > 0 else 0.0
