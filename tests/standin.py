@@ -309,7 +309,7 @@ def write_project(
 ) -> Path:
     """Data, scorer and config of a run against the stand-in; returns the config's path.
 
-    The key is read from the variable STANDIN_KEY. Nothing is repeated, since at temperature 0 the stand-in is exact, which its client cannot
+    The key is read from the variable STANDIN_KEY. Nothing is repeated: at temperature 0 the stand-in is exact, which its client cannot
     know. `changes` replace whole top-level entries of the config; None removes one.
     """
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ from rich.console import Console
 from optimizer.loop import NO_PROPOSALS, NOTHING_LEFT
 from optimizer.report.agreement import agreement_line
 from optimizer.report.console import say, show_table
+from optimizer.report.noise import noise_line
 from optimizer.report.words import UNKNOWN, count, duration, interval, money, points, signed
 from scoring.improvement import Difference, verdict
 
@@ -123,6 +124,7 @@ def _account(result: Mapping[str, Any], out: Path, rollouts: int | None) -> list
         *(_constraint(name, told) for name, told in result["constraints"].items()),
         f"spent: {', '.join([*work, money(spent['usd']), duration(spent['seconds'])])}",
         *agreement_line(result),
+        *noise_line(result),
         *([f"failed cells: {kinds}; they count for nobody"] if failed else []),
         f"frontier: {count(len(result['frontier']), 'candidate')}; see: python -m optimizer front {shlex.quote(str(out))}",
         f"finished: {'the seed is kept' if _kept(result) else result['verdict']}; files: {out / 'result.json'}, {out / 'best'}",

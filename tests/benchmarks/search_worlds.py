@@ -40,6 +40,7 @@ from optimizer.desk import Desk, Line
 from optimizer.evaluate import Cell, Evaluator, TaskModel, everywhere
 from optimizer.journal import SCHEMA, Journal
 from optimizer.loop import Search
+from optimizer.noise import repeatable
 from optimizer.policy import Array
 from optimizer.pool import Composing
 from optimizer.propose.guards import Guards
@@ -56,6 +57,8 @@ WORLDS = {
     "reword": Options(reword=True),
     "paragraph": Options(paragraph=True),
     "opaque": Options(opaque=True),
+    "fickle": Options(fickle=True),
+    "few": Options(fickle=True, examples=16),
     "null": Options(base=0.6, strength=0.0),
 }
 MINIBATCH = 20
@@ -148,8 +151,9 @@ class Bench:
         self.desk = Desk(journal)
         adapter = PromptAdapter(system="{system}", user="{request}", inputs={"request"})
         self.guards = Guards(adapter.placeholders, 20_000, train)
-        models = [TaskModel(model, Client(world, model)) for model in world.models]
-        self.evaluator = Evaluator(adapter, models, Suite([Codes()]), self.desk, journal, seed, lambda _: None)
+        models, suite = [TaskModel(model, Client(world, model), world.options.fickle) for model in world.models], Suite([Codes()])
+        self.evaluator = Evaluator(adapter, models, suite, self.desk, journal, seed, lambda _: None)
+        self.repeats = repeatable("auto", models, suite, train)
         self.reflection = Client(world, "reflection")
 
     def proposer(self, minibatch: int) -> Reflection:
@@ -167,7 +171,7 @@ async def searched(bench: Bench, budget: int, in_flight: int, sures: Sequence[fl
     search = Search(
         Candidate({"system": SEED}),
         bench.data,
-        rules=Rules(in_flight, 0, 1.0, priced=False, report_share=0.0),
+        rules=Rules(in_flight, 0, 1.0, priced=False, report_share=0.0, repeats=bench.repeats),
         evaluator=bench.evaluator,
         proposers=[bench.proposer(MINIBATCH)],
         guards=guards,

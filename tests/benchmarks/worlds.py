@@ -24,7 +24,8 @@ SEED = "Read the request and give the code of everything that is asked."
 CODE = re.compile(r"\b([RXZ])(\d+)\b")
 """R: a rule. X: the rule misread. Z: a line of no use."""
 STATEMENT = re.compile(r"(?<=\.)\s+")
-SPLIT = {"train": 60, "val": 60, "unseen": 300}
+UNSEEN = 300
+"""Requests that no search sees."""
 GENERIC = ["case", "matter", "topic", "item", "order", "client", "letter", "question", "entry", "point", "subject", "file"]
 FORGETS, TAKES, MOST, MISREADS, INVENTS = 0.06, 0.6, 4, 0.12, 0.35
 """Of the reflection model, as chances: a line is left out, a hint is taken up (so many at most), it is misread, a line is made up."""
@@ -37,7 +38,7 @@ when another rule spoils it."""
 class Options:
     """`base`: the chance of a code without its rule. `strength`: how much prompts matter, 0 (not at all) to 1. `noise`: the share of codes
     that come out the other way. `reword`: a rewrite words every line anew. `paragraph`: prompts have one line. `opaque`: lines have no word
-    in common with requests."""
+    in common with requests. `fickle`: the same question gets another answer each time. `examples`: in train, and in val."""
 
     rules: int = 12
     base: float = 0.25
@@ -46,6 +47,8 @@ class Options:
     reword: bool = False
     paragraph: bool = False
     opaque: bool = False
+    fickle: bool = False
+    examples: int = 60
 
 
 class World:
@@ -62,7 +65,8 @@ class World:
         self._weights = [1 / (1 + 0.15 * rule) for rule in range(options.rules)]
         self.asked: dict[str, list[int]] = {}
         """Request → the things that it asks for."""
-        self.splits = {split: [self._example(f"{split}{n}", rng) for n in range(size)] for split, size in SPLIT.items()}
+        sizes = {"train": options.examples, "val": options.examples, "unseen": UNSEEN}
+        self.splits = {split: [self._example(f"{split}{n}", rng) for n in range(size)] for split, size in sizes.items()}
 
     def _example(self, name: str, rng: random.Random) -> Example:
         things: list[int] = []
@@ -113,12 +117,12 @@ class World:
 
     # --- the models -----------------------------------------------------------------------------------------------
 
-    def answer(self, model: str, text: str, request: str) -> str:
-        """The same for the same question."""
-        codes = {}
+    def answer(self, model: str, text: str, request: str, seed: int | None) -> str:
+        """The same for the same question, but for fickle models, which go by the seed too."""
+        codes, luck = {}, (seed,) if self.options.fickle else ()
         for thing, chance in zip(self.asked[request], self.chances(model, text, request), strict=True):
-            right = _uniform(self.number, model, text, request, thing) < chance
-            turned = _uniform("noise", self.number, model, text, request, thing) < self.options.noise
+            right = _uniform(self.number, model, text, request, thing, *luck) < chance
+            turned = _uniform("noise", self.number, model, text, request, thing, *luck) < self.options.noise
             codes[str(thing)] = f"R{thing}" if right != turned else "R?"
         return json.dumps(codes)
 
@@ -169,10 +173,9 @@ def _normal(*parts: object) -> float:
 class Client:
     """A model client of a world. `model`: one of the world's models, or `reflection`."""
 
-    capabilities = Capabilities(seed=True)
-
     def __init__(self, world: World, model: str) -> None:
         self._world, self.model, self.calls = world, model, 0
+        self.capabilities = Capabilities(seed=True, exact=not world.options.fickle)
 
     @property
     def identity(self) -> Mapping[str, Json]:
@@ -184,11 +187,11 @@ class Client:
     async def complete(self, request: Request) -> Completion:
         self.calls += 1
         said = [message.content for message in request.messages]
-        text = self._world.reflect(said[0], (len(said), request.seed)) if self.model == "reflection" else self._answer(said)
+        text = self._world.reflect(said[0], (len(said), request.seed)) if self.model == "reflection" else self._answer(said, request.seed)
         return Completion(text, "stop", Usage(1, 1, 0.0), 0.0)
 
-    def _answer(self, said: Sequence[str]) -> str:
-        return self._world.answer(self.model, said[0], said[1])
+    def _answer(self, said: Sequence[str], seed: int | None) -> str:
+        return self._world.answer(self.model, said[0], said[1], seed)
 
     async def close(self) -> None:
         """There is nothing to close."""

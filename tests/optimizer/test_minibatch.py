@@ -172,7 +172,7 @@ def test_every_failure_has_its_turn() -> None:
 def test_of_repeats_one_is_told_and_rather_one_that_lost_points(cells: list[Cell]) -> None:
     found = told(cells, ALL_ALIKE)
     assert [(c.example.id, c.model) for c in found] == list(dict.fromkeys((c.example.id, c.model) for c in cells))
-    for cell in found:
-        same = [c for c in cells if (c.example.id, c.model) == (cell.example.id, cell.model)]
+    for one in found:
+        same = [c for c in cells if (c.example.id, c.model) == (one.example.id, one.model)]
         losing = [c for c in same if lost(c, ALL_ALIKE)]
-        assert cell is (losing or same)[0]
+        assert one is (losing or same)[0]
