@@ -26,13 +26,12 @@ from numpy.typing import NDArray
 from adapters.candidate import Candidate
 from adapters.example import Example
 from adapters.template import spell
-from optimizer.design import Block, Design, design
+from optimizer.design import Design, design
 from optimizer.evaluate import Cell
+from optimizer.factors import Block, Indexes
 from optimizer.policy import Array, Objectives
 from optimizer.units import Unit, units
 from optimizer.words import Words
-
-Indexes = NDArray[np.intp]
 
 WORTH, TASTE, FORCE, OWN, BEND, HELP = 0.03, 0.02, 0.3, 0.05, 0.3, 0.2
 """Standard deviations of the effects (HELP: also the mean of its own), for scores that are 0 or 1 half and half, whose deviation is 0.5;
@@ -91,8 +90,9 @@ class Belief:
     def speaking(self) -> dict[str, float]:
         """Component → the share of its lines that speak of some example."""
         speaks: dict[str, list[bool]] = {}
-        for unit, relevance in zip(self.units, self._relevance, strict=True):
-            speaks.setdefault(unit.component, []).append(bool(relevance.any()))
+        some: NDArray[np.bool_] = self.relevance.any(axis=1)
+        for unit, speaking in zip(self.units, some.tolist(), strict=True):
+            speaks.setdefault(unit.component, []).append(speaking)
         return {name: sum(each) / len(each) for name, each in speaks.items()}
 
     @property
@@ -216,24 +216,21 @@ class Fitted:
 
     def draw(self, rng: np.random.Generator, heat: float) -> Array:
         """Coefficients, spread `heat` times as wide as the posterior."""
-        luck = rng.standard_normal(len(self.mean))
-        luck[self.design.active] = luck[self.design.active] @ self.design.root
+        active, luck = self.design.factors.active, rng.standard_normal(len(self.mean))
+        luck[active] = self.design.spread(np.append(luck[active], rng.standard_normal(self.design.more)))
         drawn: Array = self.mean + heat * self.deviation * luck
         return drawn
 
     def variance(self, factors: Array) -> float:
         """Of the sum of the coefficients times these factors."""
-        parts = factors * self.deviation
-        known = self.design.root @ parts[self.design.active]
-        parts[self.design.active] = 0.0
-        return float(parts @ parts + known @ known)
+        return float(self.variances(factors[None, :], np.zeros((1, self.design.factors.groups)))[0])
 
     def variances(self, factors: Array, hard: Array) -> Array:
         """By row, of the sum of the coefficients times these factors and of the examples' effects times `hard` (rows × groups)."""
-        parts = factors * self.deviation
-        known = (parts[:, self.design.active] - self.scale * self.design.leaning(hard)) @ self.design.root.T
-        parts[:, self.design.active] = 0.0
-        found: Array = (parts**2).sum(axis=1) + (known**2).sum(axis=1) + self.scale**2 * self.design.unknown(hard)
+        active, parts = self.design.factors.active, factors * self.deviation
+        known = self.design.variances(parts[:, active], self.scale * hard)
+        parts[:, active] = 0.0
+        found: Array = (parts**2).sum(axis=1) + known
         return found
 
 
@@ -249,11 +246,12 @@ def _fit(shape: Shape, design: Design, values: Array) -> Fitted:
     mean, deviation = shape.prior
     mean = mean * scale
     mean[0] = 0.5
-    left = design.less(values, (mean / deviation)[design.active])
+    factors = design.factors
+    left = values - factors.values((mean / deviation)[factors.active])
     change = design.solve(left)
-    mean[design.active] += change * deviation[design.active]
+    mean[factors.active] += change * deviation[factors.active]
     models = len(shape.objectives.models)
-    hard = design.hard(design.less(left, change)).reshape(-1, models).mean(axis=0)
+    hard = factors.hard(left - factors.values(change)).reshape(-1, models).mean(axis=0)
     return Fitted(mean, design, scale, deviation * scale, hard)
 
 

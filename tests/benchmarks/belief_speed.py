@@ -1,8 +1,10 @@
 """How long the belief takes to learn from all cells, and to draw the next candidate.
 
     python tests/benchmarks/belief_speed.py [--examples 1000] [--models 3] [--candidates 300] [--lines 600] [--each 15] [--cells 4000]
+        [--new 0.5]
 
-Candidates are made of `each` lines out of `lines`, and have met examples at random; scores are 0 or 1. Median of a few, in seconds of
+Candidates are made of `each` lines out of `lines`, and have met examples at random; scores are 0 or 1. With `--new`, they are made by
+rewording: each keeps the lines of one before it, but for this share of them, which are new (1: all). Median of a few, in seconds of
 processor time; run it with OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
 """
 
@@ -37,11 +39,15 @@ def world(asked: argparse.Namespace) -> Pool:
     examples = [Example(f"e{n}", {"text": text(30)}) for n in range(asked.examples)]
     lines = [text(12) for _ in range(asked.lines)]
     picks = [sorted(rng.choice(asked.lines, asked.each, replace=False).tolist()) for _ in range(asked.candidates)]
-    candidates = [Candidate({"instructions": "\n".join(lines[n] for n in pick)}) for pick in picks]
+    texts, parents = [[lines[n] for n in pick] for pick in picks], [0] * asked.candidates
+    for number in range(1, asked.candidates if asked.new else 0):
+        parents[number] = int(rng.integers(number))
+        texts[number] = [text(12) if rng.random() < asked.new else line for line in texts[parents[number]]]
+    candidates = [Candidate({"instructions": "\n".join(each)}) for each in texts]
     table = Table(examples, Objectives([f"m{n}" for n in range(asked.models)], ["right"]))
     pool = Pool(candidates[0], table, examples, examples[::2], Composing((), Composer(lambda _: frozenset(), 0), lambda *_: None))
-    for each in candidates:
-        pool.add(each)
+    for each, parent in zip(candidates, parents, strict=True):
+        pool.add(each, candidates[parent] if asked.new else None)
     for _ in range(asked.cells):
         who, where, model = (rng.integers(n) for n in (asked.candidates, asked.examples, asked.models))
         score = Score({"right": float(rng.random() < 0.5 + who / asked.candidates / 3)})
@@ -62,6 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     for name, default in (("examples", 1000), ("models", 3), ("candidates", 300), ("lines", 600), ("each", 15), ("cells", 4000)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--new", type=float, default=0.0)
     asked = parser.parse_args()
     pool, rng = world(asked), np.random.default_rng(0)
     learning = timed(pool.learn, 3)
