@@ -91,6 +91,7 @@ def _row(record: Record, columns: _Columns) -> Row:
         expected=_present(record, columns.expected),
         metadata={**further, **metadata},
         group=_name(record, columns.group),
+        place=record.place,
     )
     return Row(example, _name(record, "split"), record.place)
 

@@ -67,20 +67,21 @@ class PromptAdapter:
         self._check_names(candidate, known, examples)
         self._check_demonstrations(candidate)
         for example in examples:
-            if not self._render(self._user, candidate, example.inputs, f"example {example.id!r}").strip():
-                raise AdapterError(f"user: the message for example {example.id!r} is blank; give its inputs a text, or remove it")
-        return [*_misspelt(candidate, known), *self._unfit(candidate, examples)]
+            if not self._render(self._user, candidate, example.inputs, f"example {example.spoken}").strip():
+                raise AdapterError(f"user: the message for example {example.spoken} is blank; give its inputs a text, or remove it")
+        self._check_expected(examples)
+        return [*_misspelt(candidate, known), *self._unfit(candidate)]
 
     def requests(self, candidate: Candidate, example: Example) -> list[Request]:
         """The one request. Raises AdapterError for an example, or a demonstration, without an input that a template names."""
-        user = self._render(self._user, candidate, example.inputs, f"example {example.id!r}")
+        user = self._render(self._user, candidate, example.inputs, f"example {example.spoken}")
         turns = [
             (self._render(self._user, candidate, shown.inputs, f"demonstration {number}"), shown.answer)
             for number, shown in enumerate(_demonstrations(candidate), 1)
         ]
         if turns and self._demonstrations == "text":
             user, turns = _as_text(turns) + user, []
-        system = self._render(self._system, candidate, example.inputs, f"example {example.id!r}")
+        system = self._render(self._system, candidate, example.inputs, f"example {example.spoken}")
         messages = [Message("system", system)] if system.strip() else []
         for asked, answer in turns:
             messages += (Message("user", asked), Message("assistant", answer))
@@ -148,7 +149,7 @@ class PromptAdapter:
             places[f"component {name!r}"] = placeholders(candidate.components[name], known)
         for place, names in places.items():
             for name in sorted(names):
-                lacking = [example.id for example in examples if name not in example.inputs]
+                lacking = [example for example in examples if name not in example.inputs]
                 if name not in known:
                     others = sorted((known | components) - {name})
                     raise AdapterError(f"{place}: {{{name}}} is neither a component nor an input{_of(lacking)}{nearest(name, others)}")
@@ -162,18 +163,21 @@ class PromptAdapter:
             for name in sorted(needed - shown.inputs.keys()):
                 raise AdapterError(f"demonstration {number} has no input {name!r}{nearest(name, sorted(shown.inputs))}")
 
-    def _unfit(self, candidate: Candidate, examples: Sequence[Example]) -> list[str]:
-        """Warnings of right answers that the constraint forbids."""
+    def _check_expected(self, examples: Sequence[Example]) -> None:
+        """An expected answer that no model may give is misspelt: every answer to that example would be wrong."""
+        if isinstance(self._constraint, Labels):
+            misfits = {example: self._misfit(example.expected) for example in examples if isinstance(example.expected, str)}
+            unfit = [example for example, misfit in misfits.items() if misfit]
+            if unfit:
+                raise AdapterError(f"the expected answer{_of(unfit)} is one that no model may give: {misfits[unfit[0]]}")
+
+    def _unfit(self, candidate: Candidate) -> list[str]:
+        """Warnings of demonstrations that the constraint forbids."""
         warnings = []
         for number, shown in enumerate(_demonstrations(candidate), 1):
             misfit = self._misfit(shown.answer)
             if misfit:
                 warnings.append(f"demonstration {number} shows an answer that no model may give: {misfit}")
-        if isinstance(self._constraint, Labels):
-            misfits = {e.id: self._misfit(e.expected) for e in examples if isinstance(e.expected, str)}
-            unfit = [id for id, misfit in misfits.items() if misfit]
-            if unfit:
-                warnings.append(f"the expected answer{_of(unfit)} is one that no model may give: {misfits[unfit[0]]}")
         return warnings
 
     def _misfit(self, text: str) -> str | None:
@@ -224,9 +228,9 @@ def _misspelt(candidate: Candidate, known: frozenset[str]) -> list[str]:
     return warnings
 
 
-def _of(ids: Sequence[str]) -> str:
+def _of(examples: Sequence[Example]) -> str:
     """` of example 'a', 'b', 'c' and 4 more`."""
-    if not ids:
+    if not examples:
         return ""
-    more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
-    return f" of example {', '.join(map(repr, ids[:3]))}{more}"
+    more = f" and {len(examples) - 3} more" if len(examples) > 3 else ""
+    return f" of example {', '.join(example.spoken for example in examples[:3])}{more}"

@@ -155,7 +155,7 @@ class Evaluator:
         for call in set(recorded["calls"]) - judged.used.keys():
             judged.add({call: self._usage(call)}, 1)
         if "failed" in recorded:
-            raise ScorerError(**recorded["failed"])
+            raise ScorerError(**recorded["failed"], place=example.place)
         return Score(**recorded["score"])
 
     def _recorded(self, key: str, job: int) -> dict[str, Any] | None:

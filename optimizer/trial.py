@@ -20,7 +20,8 @@ EXAMPLES = 2
 @dataclass(frozen=True)
 class Trial:
     """One scorer on one example. `expected` and `empty`: its values for these answers; None where the example has no expected answer, and
-    where the scorer failed. `seconds`: for one answer. `repeatable`: whether it said the same twice. `problem`: its failure, if any."""
+    where the scorer failed. `seconds`: for one answer. `repeatable`: whether it said the same twice. `problem`: its failure, if any.
+    `place`: the example's file and line."""
 
     scorer: str
     example: str
@@ -29,6 +30,7 @@ class Trial:
     seconds: float
     repeatable: bool
     problem: str = ""
+    place: str = ""
 
 
 async def try_scorers(prepared: Prepared) -> list[Trial]:
@@ -74,7 +76,7 @@ async def _try(scorer: Scorer, example: Example, prepared: Prepared) -> Trial:
     seconds = time.perf_counter() - start
     repeatable = first == await score(empty)
     told = None if right is None else await score(await prepared.adapter.run(prepared.seed, example, _Says(right.answer)))
-    return Trial(scorer.name, example.id, _values(told), _values(first), seconds, repeatable, next(iter(problems), ""))
+    return Trial(scorer.name, example.id, _values(told), _values(first), seconds, repeatable, next(iter(problems), ""), example.place)
 
 
 def _values(score: Score | None) -> Mapping[str, float] | None:

@@ -17,10 +17,11 @@ LONGEST_PROBLEM = 2_000
 class ScorerError(Exception):
     """A scorer that raised, or gave something that is not a score, or cannot score this example. Names both."""
 
-    def __init__(self, scorer: str, example: str, problem: str) -> None:
-        """`problem` may be anything that users' code says: it is kept in a form that a journal can hold, and not without end."""
+    def __init__(self, scorer: str, example: str, problem: str, place: str = "") -> None:
+        """`problem` may be anything that users' code says: it is kept in a form that a journal can hold, and not without end.
+        `place`: the example's file and line, where they are known."""
         problem = shorten(problem.encode("utf-8", "backslashreplace").decode(), LONGEST_PROBLEM)
-        super().__init__(f"scorer {scorer!r}, example {example!r}: {problem}")
+        super().__init__(f"scorer {scorer!r}, example {example!r}{f' ({place})' if place else ''}: {problem}")
         self.scorer, self.example, self.problem = scorer, example, problem
 
 

@@ -45,7 +45,7 @@ class Suite:
                 there = ", ".join(known)
                 problem = f"the dimension {dimension!r} is new{nearest(dimension, known)}; the first answer got {there}"
                 hint = "spell it alike, or declare them all: @scorer(dimensions=[...])"
-                return ScorerError(undeclared, example.id, f"{problem}; {hint}")
+                return ScorerError(undeclared, example.id, f"{problem}; {hint}", example.place)
         return None
 
     async def score(self, example: Example, answer: TracedAnswer) -> Score:
@@ -55,10 +55,13 @@ class Suite:
         owners = {dimension: scorer.name for scorer in self.scorers for dimension in scorer.dimensions or ()}
         parts: list[tuple[str, Score]] = []
         for scorer in self.scorers:
-            score = await _scored(scorer, example, answer)
+            try:
+                score = await _scored(scorer, example, answer)
+            except ScorerError as error:
+                raise ScorerError(error.scorer, error.example, error.problem, example.place) from error
             for dimension in score.values if scorer.dimensions is None else ():
                 if dimension in owners:
-                    raise ScorerError(scorer.name, example.id, _shared(dimension, owners[dimension]))
+                    raise ScorerError(scorer.name, example.id, _shared(dimension, owners[dimension]), example.place)
                 owners[dimension] = scorer.name
             parts.append((scorer.name, score))
         return merge(parts)

@@ -87,6 +87,6 @@ def _tried(trial: "Trial") -> str:
     unsteady = "" if trial.repeatable else "; it does not say the same twice"
     failed = f"; it failed, and such cells have no score: {trial.problem}" if trial.problem else ""
     return (
-        f"scorer {trial.scorer} on example {trial.example}: {right}{spelled(trial.empty)} for an empty one, "
+        f"scorer {trial.scorer} on example {trial.example} ({trial.place}): {right}{spelled(trial.empty)} for an empty one, "
         f"in {1000 * trial.seconds:.1f} ms{unsteady}{failed}"
     )

@@ -16,17 +16,20 @@ def command(folder: RunFolder, a: CandidateName, b: CandidateName, as_json: AsJs
     from rich.console import Console
 
     from optimizer.cli.reading import read_run
-    from optimizer.cli.scores import comparisons
+    from optimizer.cli.scores import behind, comparisons, spelled
     from optimizer.report.console import say, show_table
     from optimizer.report.words import points, signed
 
     run = read_run(folder)
     left, right = run.find(a), run.find(b)
     changed = {name: list(lines) for name, lines in _changes(left.components, right.components)}
-    scores = list(comparisons(run.cells(left), run.cells(right)))
+    ours, theirs, places, wanted = run.cells(left), run.cells(right), run.places(), run.wanted.config
+    scores = list(comparisons(ours, theirs))
+    gaps = {left.id: behind(ours, theirs, wanted, places), right.id: behind(theirs, ours, wanted, places)}
     if as_json:
         texts = {name: "\n".join(lines) for name, lines in changed.items()}
-        emit({"a": left.id, "b": right.id, "components": texts, "scores": [asdict(each) for each in scores]})
+        told = {name: [asdict(each) for each in found] for name, found in gaps.items()}
+        emit({"a": left.id, "b": right.id, "components": texts, "scores": [asdict(each) for each in scores], "behind": told})
         return
     console = Console(highlight=False)
     for line in (line for lines in changed.values() for line in lines):
@@ -38,6 +41,9 @@ def command(folder: RunFolder, a: CandidateName, b: CandidateName, as_json: AsJs
     show_table(console, ("", "", left.id, right.id, "difference", "n", ""), rows)
     if not scores:
         say(console, "no example has scores of both, so nothing tells them apart")
+    for name, found in gaps.items():
+        for line in spelled(found):
+            say(console, f"{name} behind on {line}")
 
 
 def _caution(n: int) -> list[str]:

@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+import typer
+
+from adapters.dataset import DatasetError, load_dataset
 from adapters.example import Example
+from adapters.hub import SCHEME
 from adapters.nearest import nearest
 from optimizer.budget import Used
 from optimizer.configfile import config_from_manifest
@@ -14,7 +18,8 @@ from optimizer.errors import ConfigError, JournalError
 from optimizer.evaluate import Cell
 from optimizer.journal import REPORT_JOB, STANDING, CandidateRow, CellRow, Journal
 from optimizer.policy import Objectives
-from optimizer.rundir import read_manifest
+from optimizer.report.words import visible
+from optimizer.rundir import RESULT, read_manifest, read_result
 from optimizer.standing import Standing
 from optimizer.table import Table
 from scoring.score import Score
@@ -50,6 +55,21 @@ class RunRecord:
     def pool(self) -> list[Listed]:
         """Those that have levels."""
         return [candidate for candidate in self.candidates if candidate.objectives]
+
+    def places(self) -> dict[str, str]:
+        """Example → file and line, as the data is now; nothing for data of a hub, and, with a word about it, where it cannot be read."""
+        manifest = read_manifest(self.folder)
+        data = config_from_manifest(manifest["config"]).data
+        if SCHEME in data.path:
+            return {}
+        try:
+            rows = load_dataset(
+                Path(manifest["folder"]) / data.path, expected=data.expected, inputs=data.inputs, id=data.id, group=data.group
+            )
+        except DatasetError as error:
+            typer.echo(visible(f"rows are not named, since the data cannot be read any more: {error}"), err=True)
+            return {}
+        return {row.example.id: row.place for row in rows}
 
     def standing(self) -> Standing:
         """How the pool, row by row, stands on the val examples, from the cells that the journal holds."""
@@ -99,6 +119,8 @@ def read_run(folder: Path) -> RunRecord:
         raise JournalError(
             f"{folder} has no candidate yet: its seed was not scored to the end. Continue: python -m optimizer resume {quote(str(folder))}"
         )
+    # The report may have refuted what the search had chosen.
+    best = read_result(folder)["best"]["id"] if (folder / RESULT).is_file() else standing["best"]
     listed = [
         Listed(
             **vars(row),
@@ -106,7 +128,7 @@ def read_run(folder: Path) -> RunRecord:
             objectives=standing["levels"].get(row.id, {}),
             deviations=standing["deviations"].get(row.id, {}),
             on_frontier=row.id in standing["frontier"],
-            best=row.id == standing["best"],
+            best=row.id == best,
         )
         for row in rows
     ]

@@ -1,11 +1,16 @@
 """What a candidate's cells amount to, and two candidates' cells beside each other."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from optimizer.config import ObjectivesConfig
 from optimizer.journal import REPORTED, UNSEALED, CellRow
+from optimizer.policy import ROUNDING
+from optimizer.report.words import points
 
+MOST = 5
+"""Examples that are told of in a line."""
 SPLITS = ("train", "val", REPORTED, UNSEALED)
 
 
@@ -57,6 +62,62 @@ def comparisons(a: Sequence[CellRow], b: Sequence[CellRow]) -> Iterator[Comparis
                 if shared:
                     means = fmean(left[key] for key in shared), fmean(right[key] for key in shared)
                     yield Comparison(split, f"{model}:{dimension}", *means, means[1] - means[0], len(shared))
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What an example lacks, as the mean over its objectives, higher is better: to all points, or to what another candidate has there.
+    `place`: its file and line, where they are known."""
+
+    split: str
+    example: str
+    gap: float
+    place: str
+
+
+def lost(cells: Sequence[CellRow], wanted: ObjectivesConfig, places: Mapping[str, str]) -> list[Gap]:
+    """Where points were lost, the most first, split by split."""
+    return [each for split in SPLITS for each in _gaps(split, {key: 1 - v for key, v in _known(cells, split, wanted).items()}, places)]
+
+
+def behind(a: Sequence[CellRow], b: Sequence[CellRow], wanted: ObjectivesConfig, places: Mapping[str, str]) -> list[Gap]:
+    """Where `a` has less than `b`, the most first, split by split."""
+    found = []
+    for split in SPLITS:
+        ours, theirs = _known(a, split, wanted), _known(b, split, wanted)
+        found += _gaps(split, {key: theirs[key] - ours[key] for key in ours.keys() & theirs.keys()}, places)
+    return found
+
+
+_Key = tuple[str, str, int, str]
+"""Example, model, repeat, dimension."""
+
+
+def _known(cells: Sequence[CellRow], split: str, wanted: ObjectivesConfig) -> dict[_Key, float]:
+    """What is known of each, higher is better."""
+    return {
+        (cell.example, cell.model, cell.repeat, dimension): value
+        for cell in cells
+        if cell.split == split
+        for dimension, value in wanted.oriented(cell.body.get("values", {})).items()
+    }
+
+
+def _gaps(split: str, lacking: Mapping[_Key, float], places: Mapping[str, str]) -> list[Gap]:
+    by_example: dict[str, list[float]] = {}
+    for (example, *_), gap in sorted(lacking.items()):
+        by_example.setdefault(example, []).append(gap)
+    found = [Gap(split, example, fmean(gaps), places.get(example, "")) for example, gaps in by_example.items()]
+    return sorted((each for each in found if each.gap > ROUNDING), key=lambda each: (-each.gap, each.example))
+
+
+def spelled(gaps: Sequence[Gap]) -> Iterator[str]:
+    """A line for each split, with the first of its gaps."""
+    for split in SPLITS:
+        here = [each for each in gaps if each.split == split]
+        told = [f"{each.example}{f' ({each.place})' if each.place else ''} by {points(each.gap)}" for each in here[:MOST]]
+        if here:
+            yield f"{split}: {', '.join(told)}{f' and {len(here) - MOST} more' if len(here) > MOST else ''}"
 
 
 def _dimensions(cells: Sequence[CellRow]) -> list[str]:

@@ -10,16 +10,24 @@ def command(folder: RunFolder, candidate: CandidateName, as_json: AsJson = False
     from rich.console import Console
 
     from optimizer.cli.reading import read_run
-    from optimizer.cli.scores import summaries
+    from optimizer.cli.scores import lost, spelled, summaries
     from optimizer.report.console import say, show_table
     from optimizer.report.words import estimated, points
 
     run = read_run(folder)
     found = run.find(candidate)
     ancestors = run.ancestors(found)
-    scores = list(summaries(run.cells(found)))
+    cells = run.cells(found)
+    scores, gaps = list(summaries(cells)), lost(cells, run.wanted.config, run.places())
     if as_json:
-        emit({**asdict(found), "lineage": [each.id for each in ancestors], "scores": [asdict(each) for each in scores]})
+        emit(
+            {
+                **asdict(found),
+                "lineage": [each.id for each in ancestors],
+                "scores": [asdict(each) for each in scores],
+                "lost": [asdict(each) for each in gaps],
+            }
+        )
         return
     console = Console(highlight=False)
     say(console, f"{found.id}: {found.story}", style="bold")
@@ -35,3 +43,7 @@ def command(folder: RunFolder, candidate: CandidateName, as_json: AsJson = False
     say(console, "\nmeasured where it was run", style="bold")
     rows = [[each.objective, each.split, points(each.mean), str(each.scored), str(each.failed)] for each in scores]
     show_table(console, ("", "", "mean", "scored", "failed"), rows)
+    if gaps:
+        say(console, "\npoints lost, most first", style="bold")
+    for line in spelled(gaps):
+        say(console, line)

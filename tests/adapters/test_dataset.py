@@ -110,6 +110,7 @@ def test_nested_rows_keep_their_parts_apart(tmp_path: Path) -> None:
     (loaded,) = load_dataset(write(tmp_path, "rows.jsonl", json.dumps(row)))
     assert loaded.example == Example("7", {"q": 1, "expected": 2}, {"k": []}, {"source": "x"}, "3")
     assert (loaded.split, loaded.place) == ("dev", f"{tmp_path / 'rows.jsonl'}:1")
+    assert loaded.example.spoken == f"{loaded.example.id!r} ({loaded.place})"
 
 
 def test_columns_can_be_named(tmp_path: Path) -> None:

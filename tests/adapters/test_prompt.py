@@ -314,15 +314,25 @@ def test_warnings() -> None:
             "demonstrations": '{"inputs": {"ticket": "{tikcet}"}, "answer": "bill"}',
         }
     )
-    examples = [ASKED, Example("y", {"ticket": "t"}, "Other"), Example("z", {"ticket": "t"}, {"label": "x"}), Example("w", {"ticket": "t"})]
+    examples = [ASKED, Example("z", {"ticket": "t"}, {"label": "x"}), Example("w", {"ticket": "t"})]
     assert adapter("{ticket}{hint}", constraint=LABELS).check(candidate, examples) == [
         "component 'instructions': {hint} is a component, and components are not filled into others",
         "component 'instructions': {tikcet} stays as it is; did you mean {ticket}?",
         "demonstration 1 shows an answer that no model may give: bill is none of the labels; did you mean 'billing'?",
-        "the expected answer of example 'y' is one that no model may give: Other is none of the labels; did you mean 'other'?",
     ]
     assert len(adapter("{ticket}{hint}", constraint=SCHEMA).check(candidate, examples)) == 3
     assert len(adapter("{ticket}{hint}").check(candidate, examples)) == 2
+
+
+def test_an_expected_answer_that_is_no_label_is_misspelt() -> None:
+    wrong = [Example(f"y{n}", {"ticket": "t"}, "Other", place=f"rows.csv:{n}" if n else "") for n in range(5)]
+    told = (
+        r"the expected answer of example 'y0', 'y1' \(rows.csv:1\), 'y2' \(rows.csv:2\) and 2 more is one that no model may give: "
+        r"Other is none of the labels; did you mean 'other'\?"
+    )
+    with pytest.raises(AdapterError, match=told):
+        adapter("{ticket}", constraint=LABELS).check(Candidate({"instructions": ""}), [ASKED, *wrong])
+    adapter("{ticket}").check(Candidate({"instructions": ""}), [ASKED, *wrong])
 
 
 def test_importing_stays_light() -> None:

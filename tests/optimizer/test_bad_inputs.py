@@ -76,6 +76,11 @@ def scorer_that_raises(project: Project) -> None:
     project.edit_scorer("def codes(example, answer):\n    return example.expected['no such aspect']\n")
 
 
+def label_that_there_is_not(project: Project) -> None:
+    project.edit(adapter={"user": "{instructions} {question}", "answer": {"labels": ["yellow", "blue"]}}, scoring={"scorers": ["exact"]})
+    project.edit_rows(lambda rows: [{**row, "expected": "yelow" if n == 3 else "blue"} for n, row in enumerate(rows)])
+
+
 def negative_budget(project: Project) -> None:
     project.edit(budget={"rollouts": -60})
 
@@ -107,7 +112,8 @@ def corrupt_journal(project: Project) -> None:
         (duplicate_ids, 2, "parcels.jsonl:25: the id 'train-1003' is that of", "give each its own"),
         (no_val_split, 2, "config.yaml:18: data: no row has the split val", "give the data shares"),
         (unknown_scorer, 2, "config.yaml:22: scoring.scorers.0: there is no scorer 'exat'", "did you mean 'exact'?"),
-        (scorer_that_raises, 2, "scorer 'codes', example 'train-10", "KeyError: 'no such aspect' (scorer.py, line 2)"),
+        (scorer_that_raises, 2, "parcels.jsonl:", "KeyError: 'no such aspect' (scorer.py, line 2)"),
+        (label_that_there_is_not, 2, "config.yaml:6: adapter: the expected answer of example 'train-1003' (", "did you mean 'yellow'?"),
         (negative_budget, 2, "config.yaml:30: budget.rollouts", "must be at least 1"),
         (unknown_model, 2, "config.yaml:12: models.0.model", "did you mean 'local/smollm2'?"),
         (unknown_provider, 3, "opnai/gpt-x", "write provider/model"),

@@ -36,7 +36,8 @@ def cell(candidate: str, example: str, template: float | None, split: str = "val
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made_from(tmp_path, "m", "n")
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps({"id": name, "text": "x"}) + "\n" for name in ("v1", "v2", "t1")))
+    made_from(tmp_path, "m", "n", data={"path": str(tmp_path / "rows.jsonl")})
     journal = Journal.write(tmp_path)
     rows = [
         (SEED, [], "seed", 0, "seed"),
@@ -166,7 +167,29 @@ def test_show_tells_texts_lineage_and_scores(folder: Path, command: Command) -> 
         "measured where it was run",
         "m:brevity: val, mean 50.0, scored 3, failed 0",
         "m:template: val, mean 50.0, scored 3, failed 0",
+        "",
+        "points lost, most first",
+        f"val: v3 by 75.0, v2 ({folder}/rows.jsonl:2) by 50.0, v1 ({folder}/rows.jsonl:1) by 25.0",
     ]
+
+
+def test_only_the_first_of_many_losses_are_told(folder: Path, command: Command) -> None:
+    with closing(Journal.write(folder)) as journal:
+        journal.add_cells([cell(GOOD, f"w{n}", 0.0) for n in range(4)])
+    ran = command("show", folder, "bb")
+    assert ran.out.splitlines()[-1] == "val: v3 by 75.0, w0 by 75.0, w1 by 75.0, w2 by 75.0, w3 by 75.0 and 2 more"
+    found = json.loads(command("show", folder, "bb", "--json").out)["lost"]
+    assert len(found) == 7 and found[5] == {"split": "val", "example": "v2", "gap": 0.5, "place": f"{folder}/rows.jsonl:2"}
+
+
+def test_rows_are_named_only_where_the_data_can_be_read(folder: Path, command: Command) -> None:
+    (folder / "rows.jsonl").unlink()
+    ran = command("show", folder, "bb")
+    assert ran.code == 0 and "val: v3 by 75.0, v2 by 50.0, v1 by 25.0" in ran.out
+    assert ran.err.startswith("rows are not named, since the data cannot be read any more: ")
+    made_from(folder, "m", "n", data={"path": "hf://owner/name"})
+    ran = command("diff", folder, "seed", "bb")
+    assert (ran.code, ran.err) == (0, "") and "aa11 behind on val: v2 by 25.0" in ran.out
 
 
 def test_show_for_other_programs(folder: Path, command: Command) -> None:
@@ -204,14 +227,15 @@ def test_diff_compares_texts_and_what_both_have_met(folder: Path, command: Comma
         "+Very well.\\x1b[31m",
         "m:brevity: val, aa11 50.0, bb33 50.0, difference +0.0 points, n 2, too few to tell anything",
         "m:template: val, aa11 50.0, bb33 75.0, difference +25.0 points, n 2, too few to tell anything",
+        f"aa11 behind on val: v2 ({folder}/rows.jsonl:2) by 25.0",
     ]
 
 
 def test_a_difference_on_five_examples_comes_without_a_warning(folder: Path, command: Command) -> None:
     with closing(Journal.write(folder)) as journal:
         journal.add_cells([cell(who, f"w{n}", 1.0) for who in (SEED, GOOD) for n in range(3)])
-    last = command("diff", folder, "seed", "bb33").out.splitlines()[-1]
-    assert last == "m:template: val, aa11 80.0, bb33 90.0, difference +10.0 points, n 5"
+    line = command("diff", folder, "seed", "bb33").out.splitlines()[-2]
+    assert line == "m:template: val, aa11 80.0, bb33 90.0, difference +10.0 points, n 5"
 
 
 def test_that_two_have_met_nothing_together_is_said(folder: Path, command: Command) -> None:
@@ -221,6 +245,7 @@ def test_that_two_have_met_nothing_together_is_said(folder: Path, command: Comma
 def test_diff_for_other_programs(folder: Path, command: Command) -> None:
     found = json.loads(command("diff", folder, "seed", "ab22", "--json").out)
     assert found["components"] == {"instructions": "--- a/instructions\n+++ b/instructions\n@@ -1,2 +1 @@\n-Do it.\n-Well.\n+Do."}
+    assert [each["example"] for each in found["behind"][SEED]] == ["t1"] and found["behind"][WORSE] == []
     assert [(each["split"], each["objective"], each["difference"], each["n"]) for each in found["scores"]] == [
         ("train", "m:brevity", 0.0, 1),
         ("train", "m:template", 0.25, 1),
