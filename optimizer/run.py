@@ -60,7 +60,7 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
 
 def _own_best(result: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
     """Model → the components chosen for it, where the policy is to choose for each model."""
-    each = result["best_by"] == "per_model"
+    each = result["best_by"] == "per_model" and result["refuted"] is None
     return {model: own["components"] for model, own in result["best_per_model"].items() if each}
 
 

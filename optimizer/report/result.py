@@ -17,11 +17,12 @@ from optimizer.events import Observer, StageStarted, Warned
 from optimizer.journal import OPENED, REPORT_JOB, REPORTED, UNSEALED, Journal
 from optimizer.loop import CLOCK, Found, check_failures
 from optimizer.report.agreement import judge_agreement
+from optimizer.report.decision import against, floors, judged
+from optimizer.report.ground import ground
 from optimizer.report.noise import noise
 from optimizer.report.pairing import Pairing
 from optimizer.schedule import Rules
 from optimizer.table import Table
-from scoring.improvement import verdict
 
 CHUNK = 8
 """Test examples at a time, where a limit on tokens or money may end the report early: both sides meet the same examples."""
@@ -48,16 +49,14 @@ class Report:
         note = {"best": chosen, "seed": found.seed.id}
         if self._journal.decision(REPORT_JOB, "commit") != note:
             self._journal.withdraw(REPORT_JOB, "commit")  # of another report: this one's failures do not rest on it
-        look = None
+        look = correction = None
         if split == "test":
             look = self._note_opening(chosen, found.seed.id, data)
             examples: Sequence[Example] = test.open(f"the report on {chosen}")
             table = Table(examples, found.table.objectives)
         else:
-            known = [cell for who in runs for cell in found.table.cells(who.id, val)]
-            # First the examples that the two sides have mostly met: there a pair costs least.
-            cells = Counter(cell.example.id for cell in known)
-            examples = sorted(val, key=lambda example: -cells[example.id])
+            examples, correction = ground(found.table, runs, val)
+            known = [cell for who in runs for cell in found.table.cells(who.id, examples)]
             table = Table(examples, found.table.objectives)
             table.add(known)
             met = met | {cell.key for cell in known}
@@ -71,7 +70,7 @@ class Report:
                 break
         check_failures(table, self._rules.max_failed_share)
         self._journal.decide(REPORT_JOB, "commit", note)
-        return self._result(found, split, examples, table) | {"look": look}
+        return self._result(found, split, examples, table) | {"look": look, "correction": correction if len(runs) > 1 else None}
 
     def _note_opening(self, chosen: str, seed: str, data: str) -> int:
         """How many candidates but the seed the test split was opened for by now, this one included; at least 1."""
@@ -116,20 +115,24 @@ class Report:
         told = Pairing(found, examples, table, self._rules.random_seed)
         cells = {cell.key: cell for cell in [*found.table.all(), *table.all()]}
         failed = Counter(cell.failed for cell in cells.values() if cell.failed is not None)
-        overall, wanted = told.overall(), table.objectives
+        overall, objectives, wanted = told.overall(), told.objectives(), table.objectives
+        held = floors(wanted, objectives)
+        against_it = against(overall, held, split) if len(_runs(found)) > 1 else []
         return {
-            "verdict": verdict(overall),
+            "verdict": judged(overall, held),
             "split": split,
             "stopped_by": found.stopped_by,
             "seed": _spelled(found.seed),
-            "best": _spelled(found.best),
+            "best": _spelled(found.seed if against_it else found.best),
+            "refuted": {**_spelled(found.best), "against": against_it} if against_it else None,
             "best_by": wanted.config.best,
             "unproven": None if found.unproven is None else {**_spelled(found.unproven[0]), "gain": _number(found.unproven[1])},
             "overall": asdict(overall),
-            "objectives": {name: asdict(difference) for name, difference in told.objectives().items()},
+            "objectives": {name: asdict(difference) for name, difference in objectives.items()},
             "models": {model: asdict(difference) for model, difference in told.models().items()},
             "lower_is_better": [name for name, lower in zip(wanted.names, wanted.lower_is_better, strict=True) if lower],
             "constraints": told.constraints(),
+            "floors": held,
             "best_per_model": {
                 model: {**_spelled(candidate), "val": _number(own), "val_of_best": _number(shared)}
                 for model, (candidate, own, shared) in found.specialists.items()

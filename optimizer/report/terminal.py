@@ -10,14 +10,18 @@ from rich.console import Console
 from optimizer.loop import NO_PROPOSALS, NOTHING_LEFT
 from optimizer.report.agreement import agreement_line
 from optimizer.report.console import say, show_table
+from optimizer.report.decision import OVERALL
+from optimizer.report.ground import FRESH, OPTIMISTIC
 from optimizer.report.noise import noise_line
 from optimizer.report.words import UNKNOWN, count, duration, interval, money, points, signed
 from scoring.improvement import Difference, verdict
 
-SPLITS = {
-    "test": "never seen by the search",
-    "val": "where the best was selected, which flatters it: give the data a test split for a number to rely on",
+GROUNDS = {
+    None: "never seen by the search",
+    FRESH: "on which neither was run before the best was chosen",
+    OPTIMISTIC: "where the best was selected, which flatters it: give the data a test split for a number to rely on",
 }
+LOST = "Worse where it must not be"
 VERDICTS = {
     "improved": "Improved",
     "worse": "Worse than the seed",
@@ -46,15 +50,38 @@ def headline(result: Mapping[str, Any]) -> str:
     if overall["n"] == 0:
         return f"Nothing is known: no {split} example has an answer of both the seed and the best."
     gain = f"{_gain(overall)} (95% interval {interval(overall['low'], overall['high'])})"
-    told = f"{VERDICTS[result['verdict']]}: {gain} on {count(overall['n'], f'{split} example')}, {SPLITS[split]}."
+    words = LOST if _lost(result) else VERDICTS[result["verdict"]]
+    told = f"{words}: {gain} on {count(overall['n'], f'{split} example')}, {GROUNDS[result['correction']]}."
     missed = [f"{name} {each['constraint']}" for name, each in result["constraints"].items() if each["best"] is False]
     looks = result["look"] or 1
     again = f" Look {looks} at these examples, each for another candidate: the more looks, the more it flatters." if looks > 1 else ""
-    return f"{told}{again} It does not meet {' and '.join(missed)} there." if missed else told + again
+    short = f" It does not meet {' and '.join(missed)} there." if missed else ""
+    return f"{told}{again}{short}{_upshot(result)}"
+
+
+def _upshot(result: Mapping[str, Any]) -> str:
+    """What follows for best/, where it is not plain."""
+    if result["refuted"] is not None:
+        return f"{''.join(f' {_lost_there(result, name)}' for name in _lost(result))} So the seed is kept, and best/ holds it."
+    if result["verdict"] == "not distinguishable":
+        return " These examples alone do not show that it is better; best/ holds it, as the search chose it."
+    return ""
+
+
+def _lost(result: Mapping[str, Any]) -> list[str]:
+    """The objectives with a broken floor that speak against the best."""
+    return [name for name in (result["refuted"] or {"against": ()})["against"] if name != OVERALL]
+
+
+def _lost_there(result: Mapping[str, Any], name: str) -> str:
+    loss = abs(result["objectives"][name]["difference"])
+    return f"{name} is {points(loss)} points worse than the seed, and its floor allows {points(result['floors'][name]['floor'])}."
 
 
 def _kept(result: Mapping[str, Any]) -> bool:
-    """Whether the seed is what was chosen, for every model."""
+    """Whether the seed is what the search chose, for every model."""
+    if result["refuted"] is not None:
+        return False
     if result["best_by"] == "per_model":
         return {each["id"] for each in result["best_per_model"].values()} == {result["seed"]["id"]}
     return bool(result["best"]["id"] == result["seed"]["id"])
@@ -120,15 +147,33 @@ def _account(result: Mapping[str, Any], out: Path, rollouts: int | None) -> list
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in failed.items())
     return [
         f"stopped by: {result['stopped_by']}{_left(result, rollouts)}",
+        *_too_likely(result),
         *_own_best(result),
         *(_constraint(name, told) for name, told in result["constraints"].items()),
+        *(f"floor {name}, {points(told['floor'])} points below the seed: {told['state']}" for name, told in result["floors"].items()),
         f"spent: {', '.join([*work, money(spent['usd']), duration(spent['seconds'])])}",
         *agreement_line(result),
         *noise_line(result),
         *([f"failed cells: {kinds}; they count for nobody"] if failed else []),
         f"frontier: {count(len(result['frontier']), 'candidate')}; see: python -m optimizer front {shlex.quote(str(out))}",
-        f"finished: {'the seed is kept' if _kept(result) else result['verdict']}; files: {out / 'result.json'}, {out / 'best'}",
+        f"finished: {_end(result)}; files: {out / 'result.json'}, {out / 'best'}",
     ]
+
+
+def _too_likely(result: Mapping[str, Any]) -> list[str]:
+    """Where the interval alone would say more than the verdict does."""
+    found = []
+    for name, fields, _ in _named(result):
+        one = Difference(**fields)
+        beyond = one.low is not None and one.high is not None and (one.low > 0 or one.high < 0)
+        if beyond and verdict(one) == "not distinguishable":
+            p = f"p = {one.p:.2f}" if one.p_holm is None else f"p = {one.p_holm:.2f}, counting that several are read side by side"
+            found.append(f"{name}: the interval leaves out 0, but chance alone does that too often ({p})")
+    return found
+
+
+def _end(result: Mapping[str, Any]) -> str:
+    return "the seed is kept" if _kept(result) or result["refuted"] is not None else str(result["verdict"])
 
 
 def _left(result: Mapping[str, Any], rollouts: int | None) -> str:

@@ -37,8 +37,7 @@ def contributions(sample: Sample) -> np.ndarray[tuple[int], np.dtype[np.float64]
     """What each group adds to the overall difference, as scoring.improvement has it."""
     known = np.isfinite(sample.differences)
     by_example = (np.nan_to_num(sample.differences) / known.sum(axis=0)).mean(axis=1)
-    added: np.ndarray[tuple[int], np.dtype[np.float64]] = np.bincount(sample.groups, by_example)
-    return added
+    return np.bincount(sample.groups, by_example).astype(np.float64)
 
 
 def p_values(world: World, n: int, count: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

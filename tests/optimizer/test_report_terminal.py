@@ -29,6 +29,9 @@ def result(**changes: Any) -> dict[str, Any]:
         "seed": {"id": "aaaa", "components": {"instructions": "Do."}},
         "best": {"id": "bbbb", "components": {"instructions": "Do it."}},
         "best_by": "mean",
+        "correction": None,
+        "refuted": None,
+        "floors": {},
         "unproven": None,
         "overall": fields(0.412, 0.535, 0.04, 0.201),
         "objectives": {"small:template": fields(0.4, 0.55, -0.01, 0.2), "large:[bold]x": fields(0.5, 0.4, -0.2, -0.01)},
@@ -139,7 +142,7 @@ def test_a_second_look_at_the_test_examples_is_said() -> None:
 
 
 def test_a_result_on_val_is_called_flattering() -> None:
-    told = headline(result(split="val", verdict="not distinguishable", overall=fields(0.4, 0.5, -0.1, 0.2)))
+    told = headline(result(split="val", correction="optimistic", verdict="not distinguishable", overall=fields(0.4, 0.5, -0.1, 0.2)))
     assert told.startswith(
         "Not distinguishable from the seed: +10.0 points (95% interval -10.0 to +20.0) on 40 val examples, where the best was selected"
     )
@@ -221,3 +224,49 @@ def test_texts_are_never_obeyed() -> None:
     assert r"[bold]x[/bold] \x1b[31m :smile:" in text
     assert "[red]head" in text
     assert r"[link=x]a  \x1b]0;title\x07" in text
+
+
+def test_a_result_on_fresh_examples_of_val_is_not_called_flattering() -> None:
+    told = headline(result(split="val", correction="fresh"))
+    assert told == (
+        "Improved: +12.3 points (95% interval +4.0 to +20.1) on 40 val examples, on which neither was run before the best was chosen."
+    )
+
+
+def test_that_the_report_refuted_the_choice_is_said() -> None:
+    seed = {"id": "aaaa", "components": {}}
+    refuted = {"id": "bbbb", "components": {}, "against": ["overall"]}
+    lost = result(verdict="worse", best=seed, refuted=refuted, overall=fields(0.5, 0.4, -0.2, -0.01))
+    assert headline(lost).startswith("Worse than the seed: -10.0 points")
+    assert headline(lost).endswith("So the seed is kept, and best/ holds it.")
+    text = shown(lost, terminal=False)
+    assert "overall: seed 50.0, best 40.0" in text and "finished: the seed is kept; files" in text
+    even = result(verdict="not distinguishable", best=seed, refuted=refuted, overall=fields(0.5, 0.49, -0.2, 0.1))
+    assert headline(even).startswith("Not distinguishable from the seed: -1.0 points") and headline(even).endswith("best/ holds it.")
+
+
+def test_that_a_floor_is_broken_is_said_and_what_the_others_are() -> None:
+    floors = {"small:template": {"floor": 0.02, "state": "not shown"}, "large:[bold]x": {"floor": 0.05, "state": "broken"}}
+    refuted = {"id": "bbbb", "components": {}, "against": ["large:[bold]x"]}
+    text = shown(result(verdict="worse", best=result()["seed"], refuted=refuted, floors=floors), terminal=False)
+    assert text.startswith("Worse where it must not be: +12.3 points (95% interval +4.0 to +20.1) on 40 test examples")
+    assert "large:[bold]x is 10.0 points worse than the seed, and its floor allows 5.0. So the seed is kept" in text
+    assert "floor small:template, 2.0 points below the seed: not shown\n" in text
+    assert "floor large:[bold]x, 5.0 points below the seed: broken\n" in text
+
+
+def test_what_is_chosen_and_not_shown_to_be_better_is_called_so() -> None:
+    told = headline(result(verdict="not distinguishable", overall=fields(0.4, 0.45, -0.1, 0.2)))
+    assert told.endswith("These examples alone do not show that it is better; best/ holds it, as the search chose it.")
+
+
+def test_why_the_verdict_says_less_than_the_interval() -> None:
+    family = {"small:template": {**fields(0.4, 0.55, 0.01, 0.2), "p": 0.03, "p_error": 0.0, "p_holm": 0.06}}
+    text = shown(result(objectives=family), terminal=False)
+    assert (
+        "small:template: seed 40.0, best 55.0, difference +15.0 points, 95% interval +1.0 to +20.0, n 40, verdict not distinguish" in text
+    )
+    assert "small:template: the interval leaves out 0, but chance alone does that too often (p = 0.06, counting that several" in text
+    alone = shown(result(overall={**fields(0.4, 0.55, 0.01, 0.2), "p": 0.07, "p_error": 0.0, "p_holm": None}), terminal=False)
+    assert "overall: the interval leaves out 0, but chance alone does that too often (p = 0.07)" in alone
+    assert "leaves out 0" not in shown(result())
