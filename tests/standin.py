@@ -57,7 +57,8 @@ model, in OpenAI's own field), uncounted (no usage), miscounted (tokens that can
 @dataclass(frozen=True)
 class Behaviour:
     """`plan`: the faults of the next calls, one each ("ok" for none); after it, `faults` gives each fault its share of calls,
-    chosen by the number of the call, so that a retry can succeed. `slots`: calls in flight beyond them get rate_limit."""
+    chosen by the number of the call, so that a retry can succeed. `slots`: calls in flight beyond them get rate_limit. `fickle`: answers
+    depend on the call's number at any temperature."""
 
     latency: float = 0.0
     spread: float = 0.0
@@ -66,6 +67,7 @@ class Behaviour:
     retry_after: str = "0.05"
     slots: int = 0
     key: str | None = None
+    fickle: bool = False
 
 
 class Stats:
@@ -214,6 +216,7 @@ class Server:
         asked: list[object] = [model, request["messages"]]
         if request.get("temperature"):
             asked.append(request.get("seed", number))
+        asked += [number] if self.how.fickle else []
         salt = hashlib.sha1(json.dumps(asked).encode()).hexdigest()
         content: str | None = said(model, request["messages"], text, salt)
         if fault == "truncated" and content:

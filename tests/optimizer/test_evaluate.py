@@ -21,6 +21,7 @@ from optimizer.desk import Desk
 from optimizer.errors import ProviderError, ReplayError
 from optimizer.evaluate import Cell, Evaluator, Spot, TaskModel, ceiling_claim, everywhere, score_body
 from optimizer.journal import Journal
+from optimizer.judging import ScorerModel
 from scoring.score import Score
 from scoring.scorer import Scorer, ScorerError
 from scoring.suite import Suite
@@ -323,6 +324,56 @@ async def test_a_seed_depends_on_example_and_model_not_on_the_candidate(tmp_path
     assert await asked(tmp_path / "again") == base
     for other in (await asked(tmp_path / "model", name="b"), await asked(tmp_path / "run", random_seed=1)):
         assert not set(other.values()) & set(base.values())
+
+
+async def test_a_repeat_is_a_call_of_its_own_and_is_known_afterwards(journal: Journal) -> None:
+    """Also at temperature 0, where the request is the same."""
+    model = Model(in_turn("yes", "no", "yes"))
+    work = evaluator(journal, of("a", model))
+    spots = [Spot(TRAIN[0], "a", repeat) for repeat in range(3)]
+    cells = [filled for spot in spots for filled in await work.fill(candidate(), [spot], 1)]
+    assert [c.repeat for c in cells] == [c.row("val").repeat for c in cells] == [0, 1, 2]
+    assert [c.score.values["template"] for c in cells if c.score] == [1.0, 0.0, 1.0]
+    assert len({key for c in cells for key in c.used.calls}) == 3 and len({request.content["seed"] for request in model.asked}) == 1
+    assert await evaluator(journal, of("a", Model(in_turn())), replay=True).fill(candidate(), spots, 1) == cells
+
+
+async def test_repeats_that_are_under_way_at_once_are_not_made_once(journal: Journal) -> None:
+    model = Model()
+    await evaluator(journal, of("a", model)).fill(candidate(), [Spot(TRAIN[0], "a", repeat) for repeat in range(3)], 1)
+    assert len(model.asked) == 3
+
+
+async def test_the_same_repeat_has_the_same_luck_for_every_candidate(journal: Journal) -> None:
+    model = Model()
+    work = evaluator(journal, of("a", model, sampled=True))
+    for text in ("Say yes.", "Say no."):
+        await work.fill(candidate(text), [Spot(TRAIN[0], "a", repeat) for repeat in range(3)], 1)
+    drawn = [request.seed for request in model.asked]
+    assert drawn[:3] == drawn[3:] and len(set(drawn)) == 3
+    assert all(isinstance(seed, int) and 0 <= seed < 2**28 for seed in drawn)
+
+
+async def test_a_repeat_is_scored_anew(journal: Journal) -> None:
+    """The same answer may mean another score to a judge."""
+    scorer = Counting()
+    work = evaluator(journal, of("a", Model()), scorer=scorer)
+    first, again, known = [filled for repeat in (0, 1, 0) for filled in await work.fill(candidate(), [Spot(TRAIN[0], "a", repeat)], 1)]
+    assert first.score != again.score and first.score == known.score and len(scorer.seen) == 2
+
+
+async def test_a_judge_is_asked_again_with_other_seeds(journal: Journal) -> None:
+    judge = Model(name="judge")
+
+    class Judged(Exact):
+        async def score(self, example: Example, answer: TracedAnswer) -> Score:
+            await ScorerModel(judge).complete(ask("How good is it?", seed=7))
+            return Score({"template": 1.0})
+
+    work = evaluator(journal, of("a", Model()), scorer=Judged())
+    cells = await work.fill(candidate(), [Spot(TRAIN[0], "a", repeat) for repeat in range(2)], 1)
+    assert judge.asked[0].seed == 7 and len({request.seed for request in judge.asked}) == 2
+    assert not cells[0].used.calls.keys() & cells[1].used.calls.keys() and all(len(c.used.calls) == 2 for c in cells)
 
 
 async def test_a_model_at_temperature_zero_gets_no_seed(tmp_path: Path) -> None:
