@@ -16,7 +16,7 @@ SPLITS = ("train", "val", REPORTED, UNSEALED)
 
 @dataclass(frozen=True)
 class Summary:
-    """`mean`: over the `scored` cells, None where there is none. `failed`: cells of this model that failed."""
+    """`mean`: over the `scored` examples, None where there is none; repeats are averaged. `failed`: cells of this model that failed."""
 
     split: str
     objective: str
@@ -27,7 +27,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two candidates on the `n` cells that both have: the same examples, the same model."""
+    """Two candidates on the `n` examples that both have met, with the same model; repeats are averaged."""
 
     split: str
     objective: str
@@ -89,18 +89,17 @@ def behind(a: Sequence[CellRow], b: Sequence[CellRow], wanted: ObjectivesConfig,
     return found
 
 
-_Key = tuple[str, str, int, str]
-"""Example, model, repeat, dimension."""
+_Key = tuple[str, str, str]
+"""Example, model, dimension."""
 
 
 def _known(cells: Sequence[CellRow], split: str, wanted: ObjectivesConfig) -> dict[_Key, float]:
-    """What is known of each, higher is better."""
-    return {
-        (cell.example, cell.model, cell.repeat, dimension): value
-        for cell in cells
-        if cell.split == split
-        for dimension, value in wanted.oriented(cell.body.get("values", {})).items()
-    }
+    """What is known of each, higher is better; of repeats the mean."""
+    found: dict[_Key, list[float]] = {}
+    for cell in cells:
+        for dimension, value in wanted.oriented(cell.body.get("values", {})).items() if cell.split == split else ():
+            found.setdefault((cell.example, cell.model, dimension), []).append(value)
+    return {key: fmean(values) for key, values in found.items()}
 
 
 def _gaps(split: str, lacking: Mapping[_Key, float], places: Mapping[str, str]) -> list[Gap]:
@@ -124,7 +123,10 @@ def _dimensions(cells: Sequence[CellRow]) -> list[str]:
     return list(dict.fromkeys(dimension for cell in cells for dimension in cell.body.get("values", {})))
 
 
-def _values(cells: Sequence[CellRow], model: str, dimension: str) -> dict[tuple[str, int], float]:
-    """(example, repeat) → the score, where there is one."""
-    mine = (cell for cell in cells if cell.model == model and dimension in cell.body.get("values", {}))
-    return {(cell.example, cell.repeat): cell.body["values"][dimension] for cell in mine}
+def _values(cells: Sequence[CellRow], model: str, dimension: str) -> dict[str, float]:
+    """Example → the score, where there is one; of repeats the mean."""
+    found: dict[str, list[float]] = {}
+    for cell in cells:
+        if cell.model == model and dimension in cell.body.get("values", {}):
+            found.setdefault(cell.example, []).append(cell.body["values"][dimension])
+    return {example: fmean(values) for example, values in found.items()}
