@@ -42,8 +42,14 @@ LEAST = 0.02
 """Scores that vary less than this are taken to vary so much."""
 SAMPLE = 500
 """Examples, at least, that lines are weighed by where there are so many."""
+AT_ONCE = 2 * 10**6
+"""Numbers that are worked on together, at most, where a candidate takes as many as there are coefficients."""
 PER = 10.0
 """Lines are counted in tens, so that their number has effects of the size of the others."""
+
+
+Part = tuple[Indexes, Array]
+"""The coefficients that have a part in a candidate's level, and their factors there, in the mean over all examples (models × these)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +96,8 @@ class Belief:
     def speaking(self) -> dict[str, float]:
         """Component → the share of its lines that speak of some example."""
         speaks: dict[str, list[bool]] = {}
-        some: NDArray[np.bool_] = self.relevance.any(axis=1)
-        for unit, speaking in zip(self.units, some.tolist(), strict=True):
-            speaks.setdefault(unit.component, []).append(speaking)
+        for unit, most in zip(self.units, self.relevance.max(axis=1, initial=0.0).tolist(), strict=True):
+            speaks.setdefault(unit.component, []).append(most > 0)
         return {name: sum(each) / len(each) for name, each in speaks.items()}
 
     @property
@@ -279,42 +284,41 @@ class Posterior:
 
     def levels(self, drawn: Sequence[Array]) -> Array:
         """Candidates × objectives, over all examples, under these coefficients."""
-        return self._levels(drawn, self._factors)
+        return np.array([self._level(part, drawn) for part in self._parts])
 
     def imagined(self, lines: Sequence[int], drawn: Sequence[Array]) -> Array:
         """By objective: what the lines of a candidate that is not known add up to."""
         chosen = np.array(lines, dtype=np.intp)
-        found = [np.zeros((1, self.shape.size)) for _ in self._models]
-        for k in self._models:
-            found[k][0, self.shape.columns(chosen, None)] = self.shape.factors(chosen, self._usual(chosen), np.array([k]), own=False)[0]
-        levels: Array = self._levels(drawn, found)[0]
-        return levels
+        return self._level(self._part(chosen, shares(self.shape.relevance[chosen]), None), drawn)
 
     def sureness(self, number: int, weights: Array) -> float:
         """How much better than the first candidate this one is in the weighted mean of the objectives, in standard deviations of that
         difference; 0 for the first, and where all weights are 0."""
-        by_model = weights.reshape(len(self._factors), -1) / (weights.sum() or 1.0)
-        contrasts = np.tensordot(by_model.T, [each[number] - each[0] for each in self._factors], axes=1)
+        by_model = weights.reshape(self._models, -1) / (weights.sum() or 1.0)
+        contrasts = self._rows(number, by_model.T) - self._rows(0, by_model.T)
         mean = sum(float(each @ fitted.mean) for each, fitted in zip(contrasts, self.dimensions, strict=True))
         variance = sum(fitted.variance(each) for each, fitted in zip(contrasts, self.dimensions, strict=True))
         return mean / variance**0.5 if variance else 0.0
 
     def deviations(self, numbers: Sequence[int], weights: Array) -> Array:
         """Candidates × rows: the standard deviations of their levels, weighed (rows × objectives)."""
-        examples, models = self.shape.relevance.shape[1], len(self._models)
+        examples, step = self.shape.relevance.shape[1], max(1, AT_ONCE // (self.shape.size * len(weights)))
         variances = np.zeros((len(numbers), len(weights)))
         for d, fitted in enumerate(self.dimensions):
-            by_model = weights.reshape(len(weights), models, -1)[:, :, d]
-            hard = np.tile(by_model / examples, examples)
-            for n, number in enumerate(numbers):
-                variances[n] += fitted.variances(by_model @ np.array([each[number] for each in self._factors]), hard)
+            by_model = weights.reshape(len(weights), self._models, -1)[:, :, d]
+            some = by_model.any(axis=1)
+            for first in range(0, len(numbers), step):
+                few = numbers[first : first + step]
+                hard = np.tile(by_model[some] / examples, (len(few), examples))
+                found = fitted.variances(np.vstack([self._rows(number, by_model[some]) for number in few]), hard)
+                variances[first : first + step, some] += found.reshape(len(few), -1)
         return np.sqrt(variances)
 
     def lines(self, drawn: Sequence[Array], weights: Array) -> "Lines":
         """What lines do to the weighted mean of the objectives. Of many examples only some count, spread evenly, for a climb reads
         them all at every step."""
         shape = self.shape
-        by_model = weights.reshape(len(self._models), -1) / (weights.sum() or 1.0)
+        by_model = weights.reshape(self._models, -1) / (weights.sum() or 1.0)
         mixed = sum((weight * each for weight, each in zip(by_model.sum(axis=0), drawn, strict=True)), np.zeros(shape.size))
         slopes, curves = mixed[1 : shape.help].reshape(2, -1)
         tastes = [each[shape.taste(np.arange(len(shape.units)))].reshape(len(shape.units), shape.models) for each in drawn]
@@ -323,29 +327,32 @@ class Posterior:
         some = shape.relevance[:, :: max(1, shape.relevance.shape[1] // SAMPLE)]
         return Lines(worth, force, some, shape.owners, slopes, curves)
 
-    def _levels(self, drawn: Sequence[Array], factors: Sequence[Array]) -> Array:
-        pairs = [(k, d) for k in self._models for d in range(len(self.dimensions))]
-        parts = [factors[k] @ drawn[d] + self.dimensions[d].hard[k] for k, d in pairs]
-        return np.stack(parts, axis=1) if parts else np.zeros((len(factors[0]), 0))
+    def _level(self, part: Part, drawn: Sequence[Array]) -> Array:
+        """By objective."""
+        columns, factors = part
+        by_dimension = [factors @ each[columns] + fitted.hard for each, fitted in zip(drawn, self.dimensions, strict=True)]
+        return np.array(by_dimension, dtype=np.float64).T.ravel()
 
-    def _usual(self, lines: Indexes) -> Array:
-        usual: Array = shares(self.shape.relevance[lines]).mean(axis=1)
-        return usual[None, :]
-
-    @cached_property
-    def _factors(self) -> list[Array]:
-        """By model: candidates × coefficients, in the mean over all examples."""
-        shape = self.shape
-        found = [np.zeros((len(shape.known), shape.size)) for _ in self._models]
-        for number, known in enumerate(shape.known):
-            columns, usual = shape.columns(known.lines, number), known.shares.mean(axis=1)[None, :]
-            for k in self._models:
-                found[k][number, columns] = shape.factors(known.lines, usual, np.array([k]), own=True)[0]
+    def _rows(self, number: int, by_model: Array) -> Array:
+        """Rows × all coefficients: their factors in a candidate's level, the models weighed (rows × models)."""
+        columns, factors = self._parts[number]
+        found = np.zeros((len(by_model), self.shape.size))
+        found[:, columns] = by_model @ factors
         return found
 
+    @cached_property
+    def _parts(self) -> list[Part]:
+        return [self._part(known.lines, known.shares, number) for number, known in enumerate(self.shape.known)]
+
+    def _part(self, lines: Indexes, said: Array, number: int | None) -> Part:
+        """`said`: their shares, lines × examples; `number`: a known candidate's."""
+        usual = np.tile(said.mean(axis=1), (self._models, 1))
+        factors = self.shape.factors(lines, usual, np.arange(self._models), own=number is not None)
+        return self.shape.columns(lines, number), factors
+
     @property
-    def _models(self) -> range:
-        return range(len(self.shape.objectives.models))
+    def _models(self) -> int:
+        return len(self.shape.objectives.models)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""How long the belief takes to learn from all cells, and to draw the next candidate.
+"""How long the belief takes to learn from all cells, to draw the next candidate, and to say who is best and how surely all are known.
 
     python tests/benchmarks/belief_speed.py [--examples 1000] [--models 3] [--candidates 300] [--lines 600] [--each 15] [--cells 4000]
         [--new 0.5]
@@ -71,10 +71,14 @@ def main() -> None:
     parser.add_argument("--new", type=float, default=0.0)
     asked = parser.parse_args()
     pool, rng = world(asked), np.random.default_rng(0)
-    learning = timed(pool.learn, 3)
-    print(
-        f"learn {learning:.2f} s, draw {timed(lambda: pool.draw(rng, frozenset()), 5):.2f} s, best {timed(pool.best, 3):.2f} s", flush=True
-    )
+    works: dict[str, tuple[Callable[[], object], int]] = {
+        "learn": (pool.learn, 3),
+        "draw": (lambda: pool.draw(rng, frozenset()), 5),
+        "best": (pool.best, 3),
+        "deviations": (lambda: pool.deviations(pool.settled()), 3),
+    }
+    for name, (work, times) in works.items():
+        print(f"{name} {timed(work, times):.3f} s", flush=True)
 
 
 if __name__ == "__main__":

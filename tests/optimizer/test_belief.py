@@ -240,6 +240,9 @@ def test_deviations_are_those_of_levels_with_the_examples_effects(seed: int) -> 
     names = list(product(range(len(objectives.models)), range(len(oracles))))
     weights = np.vstack([np.eye(len(names)), objectives.weights / objectives.weights.sum()])
     found = now.deviations(range(len(given_.candidates)), weights)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(belief, "AT_ONCE", 2 * now.shape.size * len(weights))
+        np.testing.assert_allclose(now.deviations(range(len(given_.candidates)), weights), found, atol=1e-9)
     for number, who in enumerate(given_.candidates):
         for row, mix in enumerate(weights):
             variance = 0.0
