@@ -13,7 +13,7 @@ verdict (p_holm and the interval), and how many of those that do differ are foun
 import argparse
 
 import numpy as np
-from coverage import Sample, World, binary, graded, grouped, objectives, repeated
+from coverage import UNEVEN, Sample, World, binary, graded, grouped, objectives, repeated
 
 from scoring.improvement import LEVEL, as_family, paired_difference, verdict
 from scoring.signflip import sign_flip
@@ -27,8 +27,7 @@ EVEN = [
     grouped(0.2, 0.2, 0.5, 4),
     objectives(0.2, 0.2, 0.3, 0.1),
     repeated(0.0, 3),
-    graded("uneven: one in ten by 0.9, others", 0.0, lambda n, rng: np.where(rng.random(n) < 0.1, 0.9, -0.1)),
-    graded("uneven: a long tail", 0.0, lambda n, rng: np.minimum(rng.exponential(0.1, n), 1.0) - 0.1 * (1 - np.exp(-10))),
+    *UNEVEN,
 ]
 SIX = 6
 

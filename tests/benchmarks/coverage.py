@@ -104,6 +104,11 @@ def repeated(gain: float, times: int) -> World:
     return World(f"repeated {times} times, +{gain:g}", gain, draw)
 
 
+UNEVEN = [
+    graded("uneven: one in ten by 0.9, others -0.1", 0.0, lambda n, rng: np.where(rng.random(n) < 0.1, 0.9, -0.1)),
+    graded("uneven: a long tail", 0.0, lambda n, rng: np.minimum(rng.exponential(0.1, n), 1.0) - 0.1 * (1 - np.exp(-10))),
+]
+"""The mean is 0, and it is made of few large gains and many small losses."""
 WORLDS = [
     binary(0.05, 0.0),
     binary(0.1, 0.0),
@@ -124,6 +129,7 @@ WORLDS = [
     objectives(0.1, 0.05, 0.9, 0.0),
     repeated(0.0, 3),
     repeated(0.1, 3),
+    *UNEVEN,
 ]
 
 
