@@ -41,7 +41,7 @@ class Composer:
         rules = Rules(owner, np.array(fixed, dtype=bool), np.where(shown, 0, 1), np.array(limits, dtype=np.intp))
         chosen = np.zeros(len(units), dtype=bool)
         chosen[list(start)] = True
-        best: float | None = lines.total(chosen) if units else None
+        best: float | None = None if all(fixed) else lines.total(chosen)
         while best is not None:
             best = _step(chosen, lines, rules, best + LEAST_GAIN)
         return tuple(np.flatnonzero(chosen).tolist())

@@ -175,3 +175,13 @@ def test_more_demonstrations_than_allowed_may_stay_but_none_comes_back() -> None
 
 def test_of_no_lines_nothing_is_made() -> None:
     assert climb([], [], []) == ()
+
+
+def test_what_is_taken_whole_stays_as_it_is() -> None:
+    pieces = [Unit("a", "one"), Unit("a", "two"), Unit("b", "three"), Unit("b", "four")]
+    owners = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    lines = Lines(np.array([0.0, 1.0, 0.0, 1.0]), np.zeros(4), np.zeros((4, 1)), owners, np.zeros(2), np.zeros(2))
+    longest = {"a": 1, "b": 1}
+    assert Composer(names, 0).climb(pieces, [0, 2], lines, longest) == (1, 3)
+    assert Composer(names, 0).climb(pieces, [0, 2], lines, longest, {"a"}) == (0, 3)
+    assert Composer(names, 0).climb(pieces, [0, 2], lines, longest, {"a", "b"}) == (0, 2)
