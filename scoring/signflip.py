@@ -12,8 +12,8 @@ from math import fsum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-MOST_SUMS = 2**15
-"""Different sums of half of the differences, up to which all are counted: 30 differences if all are unlike, any number with few steps."""
+MOST_SUMS = 2**13
+"""Different sums of half of the differences, up to which all are counted: 26 differences if all are unlike, any number with few steps."""
 DRAWS = 20_000
 """Random patterns of signs beyond that."""
 _DIGITS = 9

@@ -70,10 +70,10 @@ def test_a_run_finds_a_better_prompt_and_says_by_how_much(project: Path, tmp_pat
     watcher = Watcher()
     result = sit(project, tmp_path / "run", watcher=watcher)
     assert list(result) == [
-        "verdict", "split", "stopped_by", "seed", "best", "best_by", "unproven", "overall", "objectives", "models", "lower_is_better",
-        "constraints", "best_per_model", "frontier", "spent", "failed_cells",
+        "verdict", "split", "stopped_by", "seed", "best", "refuted", "best_by", "unproven", "overall", "objectives", "models",
+        "lower_is_better", "constraints", "floors", "best_per_model", "frontier", "spent", "failed_cells", "look", "correction",
     ]  # fmt: skip
-    assert list(result["overall"]) == ["seed", "best", "difference", "low", "high", "relative", "n"]
+    assert list(result["overall"]) == ["seed", "best", "difference", "low", "high", "relative", "n", "p", "p_error", "p_holm"]
     assert list(result["spent"]) == ["rollouts", "calls", "cached", "input_tokens", "output_tokens", "usd", "seconds"]
     assert result["verdict"] == "improved" and result["split"] == "test" and result["stopped_by"] == "rollouts"
     assert result["overall"]["low"] > 0 and result["overall"]["n"] == SMALL["test"]
