@@ -29,12 +29,18 @@ class Drawing(Block):
     shapes: list[Annotated[Circle | Square, Field(description="a shape")]] = []
     labels: dict[str, int | list[str]] = {}
     day: date | None = None
+    times: Literal["auto"] | Annotated[int, Field(ge=1)] = "auto"
 
 
 def told(**content: Any) -> list[str]:
     with pytest.raises(ValidationError) as caught:
         Drawing.model_validate(content)
     return [".".join(map(str, c.path)) + ": " + c.message for c in complaints(caught.value, Drawing, content)]
+
+
+def test_a_word_or_a_number_is_told_as_such_and_a_number_by_its_limit() -> None:
+    assert told(times="often") == ["times: expected 'auto' or a whole number, not the text 'often'"]
+    assert told(times=0) == ["times: must be at least 1, not 0"]
 
 
 def test_the_member_of_a_union_that_was_meant_is_told_of() -> None:

@@ -11,8 +11,12 @@ import pytest
 from standin import Behaviour, Standin, write_project
 from test_run import SMALL, Watcher, but_for_time, replayed, sit, task_calls
 
+from optimizer.build import prepare
+from optimizer.configfile import load_config
+from optimizer.errors import BudgetError
 from optimizer.events import Diverged
 from optimizer.journal import REPORTED, Journal
+from optimizer.plan import plan
 
 ROLLOUTS = 240
 SAMPLED = "models.0.temperature=1"
@@ -81,6 +85,14 @@ def test_at_temperature_zero_a_repeat_is_asked_for_once_and_remembered(
 def test_a_run_that_may_repeat_nothing_measures_nothing(project: Path, tmp_path: Path, standin: Standin) -> None:
     result = sit(project, tmp_path / "run", "repeats=1")
     assert "noise" not in result and standin.stats()["repeated"] == 0
+
+
+def test_what_a_run_takes_at_least_is_told_before_it_begins(project: Path, tmp_path: Path, standin: Standin) -> None:
+    loaded = load_config(project)
+    least = plan(prepare(loaded.config, loaded.folder)).least
+    with pytest.raises(BudgetError, match=f"may take {least}"):
+        sit(project, tmp_path / "run", f"budget.rollouts={least - 1}")
+    assert standin.stats()["calls"] == {}
 
 
 @pytest.mark.parametrize("limit", [{"rollouts": 130}, {"calls": 200}, {"usd": 0.06}])
