@@ -7,11 +7,11 @@ from typing import Any
 
 from adapters.digest import canonical, digest
 from adapters.example import Example
-from adapters.formats import DatasetError, Record, read_records
+from adapters.formats import DatasetError, Record, read_records, record
 from adapters.hub import SCHEME, read_hub
 from adapters.nearest import nearest
 
-__all__ = ["DatasetError", "Row", "data_hash", "input_names", "load_dataset"]
+__all__ = ["DatasetError", "Row", "data_hash", "dataset_of", "input_names", "load_dataset"]
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,15 @@ def load_dataset(
     (adapters.split keeps both in one part). In CSV an empty cell is no answer, id, group or split, and an empty text as an
     input. Raises DatasetError.
     """
-    columns = _Columns(expected, inputs, id, group)
-    if inputs is not None and expected in inputs:
-        raise DatasetError(f"the column {expected!r} holds the right answer, so it cannot be an input too")
-    records = _records(path)
-    if not records:
-        raise DatasetError(f"{path} has no rows; write at least one example for train and one for val")
-    _check_columns(path, records, columns)
-    return _named([_row(record, columns) for record in records])
+    return _dataset(str(path), _records(path), _Columns(expected, inputs, id, group))
+
+
+def dataset_of(
+    rows: Iterable[object], *, expected: str = "expected", inputs: Sequence[str] | None = None, id: str = "id", group: str = "group"
+) -> list[Row]:
+    """The same of rows that are there already; messages call them `row 1` and so on. Raises DatasetError."""
+    records = [record(f"row {number}", row) for number, row in enumerate(rows, 1)]
+    return _dataset("the data", records, _Columns(expected, inputs, id, group))
 
 
 def input_names(examples: Iterable[Example]) -> frozenset[str]:
@@ -68,16 +69,26 @@ def data_hash(examples: Iterable[Example]) -> str:
     return digest(sorted((example.id, example.digest, canonical(example.group)) for example in examples))
 
 
+def _dataset(name: str, records: list[Record], columns: _Columns) -> list[Row]:
+    """`name`: what the records are called in messages."""
+    if columns.inputs is not None and columns.expected in columns.inputs:
+        raise DatasetError(f"the column {columns.expected!r} holds the right answer, so it cannot be an input too")
+    if not records:
+        raise DatasetError(f"{name} has no rows; write at least one example for train and one for val")
+    _check_columns(name, records, columns)
+    return _named([_row(record, columns) for record in records])
+
+
 def _records(path: str | Path) -> list[Record]:
     return read_hub(str(path)) if str(path).startswith(SCHEME) else read_records(Path(path))
 
 
-def _check_columns(path: str | Path, records: list[Record], columns: _Columns) -> None:
+def _check_columns(name: str, records: list[Record], columns: _Columns) -> None:
     """A column that the caller has named, and no row has, is a slip."""
     known = dict.fromkeys(name for record in records for name in record.fields)
-    for name in (columns.expected, columns.id, columns.group):
-        if name not in known and name not in ("expected", "id", "group"):
-            raise DatasetError(f"{path}: no row has the column {name!r}{nearest(name, known)}")
+    for column in (columns.expected, columns.id, columns.group):
+        if column not in known and column not in ("expected", "id", "group"):
+            raise DatasetError(f"{name}: no row has the column {column!r}{nearest(column, known)}")
 
 
 def _row(record: Record, columns: _Columns) -> Row:

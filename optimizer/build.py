@@ -13,7 +13,7 @@ from adapters.adapter import AdapterError
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.clients.client import Constraint, JsonSchema, Labels, ModelClient, Request
 from adapters.clients.retry import OnRetry
-from adapters.dataset import Row, data_hash, input_names, load_dataset
+from adapters.dataset import Row, data_hash, input_names
 from adapters.formats import DatasetError
 from adapters.nearest import nearest
 from adapters.prompt import PromptAdapter
@@ -23,6 +23,7 @@ from optimizer.complaints import complaints
 from optimizer.compose import Composer
 from optimizer.config import Config, DataConfig, Endpoint, LabelsConfig, PromptAdapterConfig
 from optimizer.configfile import dotted
+from optimizer.data import rows_of
 from optimizer.errors import PlacedError
 from optimizer.evaluate import TaskModel
 from optimizer.judging import ScorerModel
@@ -35,6 +36,7 @@ from scoring.loading import load_scorer
 from scoring.scorer import Scorer, ScorerConfigError
 from scoring.suite import Suite
 
+NONE_YET: Mapping[int, Scorer] = {}
 MAX_BYTES = 20_000
 """The longest text of a component where no reflection is configured."""
 
@@ -61,9 +63,11 @@ class Prepared:
     warnings: Sequence[str]
 
 
-def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Prepared:
-    """`folder`: where the config's relative paths start. Raises PlacedError, or DatasetError for the data's files."""
-    rows = _rows(config.data, folder)
+def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None, scorers: Mapping[int, Scorer] = NONE_YET) -> Prepared:
+    """`folder`: where the config's relative paths start. `scorers`: those of the config's that are made already, by their place there.
+
+    Raises PlacedError, or DatasetError for the data's files."""
+    rows = rows_of(config.data, folder)
     with _at("data"):
         splits = split_dataset(rows, _shares(config.data), config.random_seed)
     seed = _seed(config)
@@ -72,7 +76,8 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None) -> Pr
         adapter = _adapter(config.adapter, rows)
         warnings = [*splits.notes, *adapter.check(seed, everything), *_missing_keys(config)]
     clients = Clients(config.concurrency, on_retry)
-    suite = Suite([_scorer(index, spec, folder, clients) for index, spec in enumerate(config.scoring.scorers)])
+    specs = enumerate(config.scoring.scorers)
+    suite = Suite([scorers[index] if index in scorers else _scorer(index, spec, folder, clients) for index, spec in specs])
     _check_objectives(config, suite.dimensions)
     models = [
         TaskModel(model.id, clients.make(model, f"models.{index}.model"), sampled=model.temperature > 0)
@@ -129,11 +134,6 @@ def _scorer(index: int, spec: str | dict[str, Any], folder: Path, clients: Clien
 
     with _at(place):
         return load_scorer(spec, folder, model)
-
-
-def _rows(data: DataConfig, folder: Path) -> list[Row]:
-    path = data.path if "://" in data.path else folder / data.path
-    return load_dataset(path, expected=data.expected, inputs=data.inputs, id=data.id, group=data.group)
 
 
 def _shares(data: DataConfig) -> Shares | None:

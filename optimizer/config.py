@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from adapters.plain import plain
+
 SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential|bearer|(ad|session|access|auth)[-_]?token", re.IGNORECASE)
 LEAST_WEIGHT = 1e-6
 CONSTRAINT = r"^(<=|>=) ?(0(\.\d+)?|1(\.0+)?|\.\d+)$"
@@ -86,8 +88,10 @@ class SplitConfig(Block):
 
 
 class DataConfig(Block):
-    path: Annotated[str, Field(min_length=1)]
+    path: Annotated[str, Field(min_length=1)] | None = None
     """JSON Lines, JSON, CSV, YAML or Parquet, relative to the config's folder; or `hf://owner/name`."""
+    rows: Annotated[list[dict[str, Any]], Field(min_length=1)] | None = None
+    """The rows themselves, in place of a path."""
     split: SplitConfig | None = None
     """Absent: the rows say themselves, in a column `split` that holds train, val or test."""
     inputs: list[str] | None = None
@@ -98,6 +102,18 @@ class DataConfig(Block):
     """The column with the example's id; where there is none, a hash of the content is the id."""
     group: str = "group"
     """The column that says which examples belong together: never spread over splits, one cluster in intervals."""
+
+    @field_validator("rows")
+    @classmethod
+    def without_objects(cls, rows: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+        # A config is kept in the manifest, which is JSON.
+        return None if rows is None else [plain(row, f"row {number}") for number, row in enumerate(rows, 1)]
+
+    @model_validator(mode="after")
+    def one_of_them(self) -> "DataConfig":
+        if (self.path is None) == (self.rows is None):
+            raise ValueError("give a path, or the rows themselves; one of them")
+        return self
 
 
 class LabelsConfig(Block):

@@ -51,7 +51,15 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> LoadedConfig:
         raise ConfigError(f"{path}: the file is empty; `python -m optimizer init` writes a config to start from")
     if not isinstance(source.data, dict):
         raise ConfigError(f"{path}: a config is a mapping of keys to values; `python -m optimizer init` writes one to start from")
-    draft = _Draft(str(path), source, _unshared(source.data))
+    return _loaded(path, _Draft(str(path), source, _unshared(source.data)), overrides)
+
+
+def config_of(content: Mapping[str, Any], overrides: Sequence[str] = ()) -> LoadedConfig:
+    """The same of what a file would hold. Relative paths start in the working directory."""
+    return _loaded(Path("config"), _Draft("config", YamlSource(None, None), _unshared(dict(content))), overrides)
+
+
+def _loaded(path: Path, draft: "_Draft", overrides: Sequence[str]) -> LoadedConfig:
     for override in overrides:
         draft.override(override)
     try:

@@ -43,7 +43,7 @@ class FunctionScorer:
         settings: Mapping[str, object] | None = None,
     ) -> None:
         """Raises ScorerConfigError for what cannot be called with (example, answer), has no source or no usable name."""
-        self._function = function
+        self._function = self.__wrapped__ = function  # what `inspect.unwrap` finds
         self.name = name or str(getattr(function, "__name__", type(function).__name__))
         self.dimensions = None if dimensions is None else tuple(dimensions)
         self._settings = {"name": self.name, "dimensions": self.dimensions, "settings": settings}
@@ -65,7 +65,7 @@ class FunctionScorer:
             if _is_async(self._function):
                 returned = await returned
         try:
-            score = _read(returned, self.name)
+            score = as_score(returned, self.name)
             self._check_names(score)
         except ValueError as error:
             stop = "" if str(error).endswith("?") else "."
@@ -130,8 +130,8 @@ def _is_async(function: Function) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
-def _read(returned: object, name: str) -> Score:
-    """Raises ScoreError."""
+def as_score(returned: object, name: str) -> Score:
+    """What a function has returned, as a score; `name`: the dimension of a single value. Raises ScoreError."""
     if not isinstance(returned, Mapping):
         return _part(returned, name)
     if not returned:

@@ -8,12 +8,13 @@ from shlex import quote
 
 import typer
 
-from adapters.dataset import DatasetError, load_dataset
+from adapters.dataset import DatasetError
 from adapters.example import Example
 from adapters.hub import SCHEME
 from adapters.nearest import nearest
 from optimizer.budget import Used
 from optimizer.configfile import config_from_manifest
+from optimizer.data import rows_of
 from optimizer.errors import ConfigError, JournalError
 from optimizer.evaluate import Cell
 from optimizer.journal import REPORT_JOB, STANDING, CandidateRow, CellRow, Journal
@@ -60,12 +61,10 @@ class RunRecord:
         """Example → file and line, as the data is now; nothing for data of a hub, and, with a word about it, where it cannot be read."""
         manifest = read_manifest(self.folder)
         data = config_from_manifest(manifest["config"]).data
-        if SCHEME in data.path:
+        if data.path is not None and SCHEME in data.path:
             return {}
         try:
-            rows = load_dataset(
-                Path(manifest["folder"]) / data.path, expected=data.expected, inputs=data.inputs, id=data.id, group=data.group
-            )
+            rows = rows_of(data, Path(manifest["folder"]))
         except DatasetError as error:
             typer.echo(visible(f"rows are not named, since the data cannot be read any more: {error}"), err=True)
             return {}
