@@ -11,6 +11,8 @@ OVERALL = "overall"
 
 Floors = Mapping[str, Mapping[str, object]]
 """Objective → its `floor`, and its `state`."""
+Constraints = Mapping[str, Mapping[str, object]]
+"""Objective → whether the `seed` and the `best` meet its constraint; None where that is not known."""
 
 
 def floors(wanted: Objectives, differences: Mapping[str, Difference]) -> Floors:
@@ -27,13 +29,21 @@ def judged(overall: Difference, floors: Floors) -> str:
     return "worse" if _broken(floors) else verdict(overall)
 
 
-def against(overall: Difference, floors: Floors, split: str) -> list[str]:
+def against(overall: Difference, floors: Floors, constraints: Constraints, split: str) -> list[str]:
     """What speaks against the best, so that the seed is kept: `overall`, and objectives with a broken floor.
 
     On a test split it is enough that no gain is seen. On val the loss has to be sure, for the search itself has seen more of val than the
-    report is made on."""
+    report is made on. Who meets a constraint that the seed does not need not gain anything else."""
     seen = overall.difference is not None and split == "test" and overall.difference <= ROUNDING
-    return ([OVERALL] if seen or verdict(overall) == "worse" else []) + _broken(floors)
+    lost = (seen or verdict(overall) == "worse") and not gained(constraints)
+    return ([OVERALL] if lost else []) + _broken(floors)
+
+
+def gained(constraints: Constraints) -> list[str]:
+    """The constraints that the best meets and the seed does not; none where it is the other way round with another."""
+    if any(told["seed"] is True and told["best"] is False for told in constraints.values()):
+        return []
+    return [name for name, told in constraints.items() if told["seed"] is False and told["best"] is True]
 
 
 def _broken(floors: Floors) -> list[str]:

@@ -116,8 +116,8 @@ class Report:
         cells = {cell.key: cell for cell in [*found.table.all(), *table.all()]}
         failed = Counter(cell.failed for cell in cells.values() if cell.failed is not None)
         overall, objectives, wanted = told.overall(), told.objectives(), table.objectives
-        held = floors(wanted, objectives)
-        against_it = against(overall, held, split) if len(_runs(found)) > 1 else []
+        held, constraints = floors(wanted, objectives), told.constraints()
+        against_it = against(overall, held, constraints, split) if len(_runs(found)) > 1 else []
         return {
             "verdict": judged(overall, held),
             "split": split,
@@ -131,7 +131,7 @@ class Report:
             "objectives": {name: asdict(difference) for name, difference in objectives.items()},
             "models": {model: asdict(difference) for model, difference in told.models().items()},
             "lower_is_better": [name for name, lower in zip(wanted.names, wanted.lower_is_better, strict=True) if lower],
-            "constraints": told.constraints(),
+            "constraints": constraints,
             "floors": held,
             "best_per_model": {
                 model: {**_spelled(candidate), "val": _number(own), "val_of_best": _number(shared)}

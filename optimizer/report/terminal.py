@@ -10,7 +10,7 @@ from rich.console import Console
 from optimizer.loop import NO_PROPOSALS, NOTHING_LEFT
 from optimizer.report.agreement import agreement_line
 from optimizer.report.console import say, show_table
-from optimizer.report.decision import OVERALL
+from optimizer.report.decision import OVERALL, gained
 from optimizer.report.ground import FRESH, OPTIMISTIC
 from optimizer.report.noise import noise_line
 from optimizer.report.words import UNKNOWN, count, duration, interval, money, points, signed
@@ -63,6 +63,9 @@ def _upshot(result: Mapping[str, Any]) -> str:
     """What follows for best/, where it is not plain."""
     if result["refuted"] is not None:
         return f"{''.join(f' {_lost_there(result, name)}' for name in _lost(result))} So the seed is kept, and best/ holds it."
+    met = [f"{name} {result['constraints'][name]['constraint']}" for name in gained(result["constraints"])]
+    if met and result["verdict"] != "improved":
+        return f" best/ holds it, since it meets {' and '.join(met)}, and the seed does not."
     if result["verdict"] == "not distinguishable":
         return " These examples alone do not show that it is better; best/ holds it, as the search chose it."
     return ""

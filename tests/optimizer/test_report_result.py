@@ -163,6 +163,17 @@ async def test_a_choice_that_gains_nothing_on_the_test_split_is_refuted(journal:
     assert made["overall"]["difference"] == wins / 20, "the numbers are those of what was chosen"
 
 
+@pytest.mark.parametrize(("constraint", "against"), [(">= 0.9", []), (">= 0.2", ["overall"])])
+async def test_who_meets_a_constraint_that_the_seed_does_not_need_not_gain_anything_else(
+    journal: Journal, constraint: str, against: list[str]
+) -> None:
+    dimensions = {"right": {}, "safe": {"weight": 0, "constraint": constraint}}
+    scores = {"seed": ["1 0.5"] * 12, "best": ["0.5 1"] * 12}
+    made = await report(journal, scores, wanted={"dimensions": dimensions})
+    assert made["verdict"] == "worse" and (made["refuted"] or {"against": []})["against"] == against
+    assert headline(made).endswith("and the seed does not." if not against else "best/ holds it.")
+
+
 async def test_the_seed_itself_is_never_refuted(journal: Journal) -> None:
     made = await report(journal, won(8, 3), best=SEED)
     assert made["refuted"] is None and made["best"]["id"] == SEED.id
