@@ -92,7 +92,7 @@ def test_init_writes_a_project_that_passes_the_check(tmp_path: Path, command: Co
     assert json.loads((folder / "schema.json").read_text()) == schema()
     checked = command("check", folder / "config.yaml")
     assert (checked.code, checked.err) == (0, "")
-    assert "limits: 400 rollouts" in checked.out
+    assert "limits: 300 rollouts" in checked.out
 
 
 def test_init_never_overwrites(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,17 +108,31 @@ async def test_the_starters_own_scorer(tmp_path: Path, command: Command) -> None
     command("init", tmp_path)
     specs = load_config(tmp_path / "config.yaml").config.scoring.scorers
     scorer = load_scorer(specs[1], tmp_path)
-    example = Example("1", {"message": "x"}, expected="high")
-    told = [await scorer.score(example, TracedAnswer(text)) for text in ("high", "normal", "low", "HIGH")]
-    assert [score.values["closeness"] for score in told] == [1.0, 0.5, 0.0, 0.0]
-    assert [score.feedback for score in told] == ["right", "one level off", "the opposite", "'HIGH' is none of low, normal, high"]
+    example = Example("1", {"note": "x"}, expected="12.50")
+    told = [await scorer.score(example, TracedAnswer(text)) for text in ("12.50", "It was 12,50 €", "10", "100", "two", "12 or 13")]
+    assert [score.values["closeness"] for score in told] == pytest.approx([1.0, 1.0, 0.8, 0.0, 0.0, 0.0])
+    assert [score.feedback for score in told][2:5] == ["10, and 12.5 was paid", "100, and 12.5 was paid", "0 numbers instead of one"]
 
 
-def test_the_starters_data_is_balanced_and_all_different(tmp_path: Path, command: Command) -> None:
+def test_the_starters_examples_are_all_different_and_hold_what_is_expected(tmp_path: Path, command: Command) -> None:
     command("init", tmp_path)
-    rows = [json.loads(line) for line in (tmp_path / "examples.jsonl").read_text().splitlines()]
-    assert len({row["message"] for row in rows}) == len(rows) == 84
-    assert [sum(row["expected"] == level for row in rows) for level in ("low", "normal", "high")] == [28, 28, 28]
+    rows = [json.loads(line) for line in (tmp_path / "examples.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len({row["note"] for row in rows}) == len(rows) == 90
+    assert all(row["expected"].partition(".")[2].lstrip("0") in row["note"] for row in rows)
+
+
+def test_the_starter_finds_something_on_the_embedded_model(tmp_path: Path, command: Command) -> None:
+    """A smaller part of it: on half of the examples, with demonstrations that are shorter to read."""
+    pytest.importorskip("xllamacpp")
+    pytest.importorskip("gguf")
+    command("init", tmp_path)
+    data = tmp_path / "examples.jsonl"
+    data.write_text("".join(data.read_text(encoding="utf-8").splitlines(keepends=True)[:48]), encoding="utf-8")
+    small = ("--set", "budget.rollouts=130", "--set", "proposers.demos={max: 2}", "--out", tmp_path / "run", "--no-progress")
+    ran = command("run", tmp_path / "config.yaml", *small, "--json")
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)
+    assert result["verdict"] == "improved" and result["overall"]["difference"] > 0.2
 
 
 def test_warnings_are_told_before_anything_is_paid(tmp_path: Path, command: Command) -> None:
