@@ -29,6 +29,7 @@ from adapters.template import spell
 from optimizer.design import Design, design
 from optimizer.evaluate import Cell
 from optimizer.factors import Block, Indexes
+from optimizer.noise import averaged
 from optimizer.policy import Array, Objectives
 from optimizer.units import Unit, units
 from optimizer.words import Words
@@ -109,8 +110,9 @@ class Belief:
         return np.array(lines, dtype=np.float64).reshape(len(lines), len(self._column))
 
     def posterior(self, cells: Sequence[Cell], objectives: Objectives) -> "Posterior":
-        """From cells of candidates that were taken up. Those that failed say nothing."""
-        scored = [(cell, cell.score.values) for cell in cells if cell.score is not None]
+        """From cells of candidates that were taken up. Those that failed say nothing. The mean of repeats counts as much as one cell: a
+        candidate's luck with an example is in all of them."""
+        scored = averaged(cells)
         who = np.array([self._number[cell.candidate] for cell, _ in scored], dtype=np.intp)
         where = np.array([self._column[cell.example.id] for cell, _ in scored], dtype=np.intp)
         model = np.array([list(objectives.models).index(cell.model) for cell, _ in scored], dtype=np.intp)

@@ -8,6 +8,7 @@ measured on some of the seed's cells, and grows surer with every cell that is re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
 import numpy as np
@@ -70,6 +71,22 @@ def measured(cells: Iterable[Cell], objectives: Objectives) -> dict[str, Noise]:
             share = _share([np.array(rows) for rows in places[model].values()], objectives.weights[objectives.columns(model)])
             found[model] = Noise(share, repeated)
     return found
+
+
+def averaged(cells: Iterable[Cell]) -> list[tuple[Cell, Mapping[str, float]]]:
+    """Of all cells of a candidate on an example with a model, the first that has scores, and the means of their values."""
+    places: dict[tuple[str, str, str], list[tuple[Cell, Mapping[str, float]]]] = {}
+    for cell in cells:
+        if cell.score is not None:
+            places.setdefault((cell.candidate, cell.example.id, cell.model), []).append((cell, cell.score.values))
+    return [(known[0][0], _means([values for _, values in known])) for known in places.values()]
+
+
+def _means(known: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+    if len(known) == 1:
+        return known[0]
+    names = dict.fromkeys(name for values in known for name in values)
+    return {name: fmean(values[name] for values in known if name in values) for name in names}
 
 
 def is_noisy(noise: Mapping[str, Noise]) -> bool:

@@ -83,6 +83,10 @@ async def test_the_same_request_gets_the_same_text_whatever_came_before_and_besi
     assert len(set(alone)) > 1
 
 
+def test_it_is_exact_where_nothing_is_sampled() -> None:
+    assert LlamaClient().capabilities.exact and not LlamaClient(temperature=0.5).capabilities.exact
+
+
 async def test_a_seed_decides_what_is_sampled() -> None:
     client = LlamaClient(temperature=1.5, max_tokens=10)
     seeds = (None, 0, 1, 1, 2, 2**40 + 2)

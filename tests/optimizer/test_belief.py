@@ -6,7 +6,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import cast
 
@@ -273,6 +273,17 @@ def test_failed_cells_say_nothing(seed: int) -> None:
     failed = [cell(item, None, who=given_.candidates[0].id, model="x") for item in given_.examples]
     for one, other in zip(given_.posterior().means, given_.posterior([*given_.cells, *failed]).means, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds)
+def test_a_repeat_that_says_the_same_makes_nothing_surer(seed: int) -> None:
+    given_ = world(seed)
+    again = [replace(each, repeat=1) for each in given_.cells]
+    for one, other in zip(given_.posterior().dimensions, given_.posterior([*given_.cells, *again]).dimensions, strict=True):
+        np.testing.assert_allclose(one.mean, other.mean, atol=1e-12)
+        factors = np.ones(len(one.mean))
+        assert one.variance(factors) == pytest.approx(other.variance(factors))
 
 
 @settings(max_examples=30, deadline=None)

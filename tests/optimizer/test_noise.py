@@ -16,7 +16,7 @@ from adapters.clients.client import Capabilities, ModelClient, Request
 from adapters.example import Example
 from optimizer.config import ObjectivesConfig
 from optimizer.evaluate import Cell, Spot, TaskModel
-from optimizer.noise import AUTO, NOISY, PART, PROBES, Noise, is_noisy, measured, most_probes, probes, repeatable
+from optimizer.noise import AUTO, NOISY, PART, PROBES, Noise, averaged, is_noisy, measured, most_probes, probes, repeatable
 from optimizer.policy import Objectives
 from optimizer.report.noise import noise, noise_line
 from scoring.score import Score
@@ -101,6 +101,30 @@ def test_models_are_noisy_together() -> None:
     assert not is_noisy({"m": Noise(0.0, 5)})
     assert is_noisy({"m": Noise(NOISY, 5)})
     assert is_noisy({"m": Noise(0.0, 5), "n": Noise(2 * NOISY, 5)}) and not is_noisy({"m": Noise(0.0, 6), "n": Noise(2 * NOISY, 4)})
+
+
+@given(tables, tables)
+def test_of_repeats_the_mean_stands_for_all(rows: list[list[float | None]], others: list[list[float | None]]) -> None:
+    cells = [
+        each
+        for who, some in (("c", rows), ("d", others))
+        for e, row in zip(EXAMPLES, some, strict=False)
+        for each in filled(e, *row, who=who)
+    ]
+    found = {(one.candidate, one.example.id): values for one, values in averaged(cells)}
+    expected = {
+        (who, e.id): {"right": pytest.approx(fmean(known))}
+        for who, some in (("c", rows), ("d", others))
+        for e, row in zip(EXAMPLES, some, strict=False)
+        if (known := [score for score in row if score is not None])
+    }
+    assert found == expected and len(averaged(cells)) == len(found)
+
+
+def test_a_dimension_that_a_repeat_lacks_is_the_mean_of_the_others() -> None:
+    scores: list[dict[str, float]] = [{"right": 1.0}, {"right": 0.0, "brief": 0.5}, {"brief": 1.0}]
+    cells = [replace(cell(EXAMPLES[0], values), repeat=n) for n, values in enumerate(scores)]
+    assert [values for _, values in averaged(cells)] == [{"right": 0.5, "brief": 0.75}]
 
 
 # --- where it is measured ---------------------------------------------------------------------------------------------
