@@ -12,6 +12,8 @@ from optimizer.report.words import points
 MOST = 5
 """Examples that are told of in a line."""
 SPLITS = ("train", "val", REPORTED, UNSEALED)
+SEEN = ("train", "val")
+"""Where single examples are told of. What is mended by looking at the test split, it cannot judge any more."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +78,14 @@ class Gap:
 
 
 def lost(cells: Sequence[CellRow], wanted: ObjectivesConfig, places: Mapping[str, str]) -> list[Gap]:
-    """Where points were lost, the most first, split by split."""
-    return [each for split in SPLITS for each in _gaps(split, {key: 1 - v for key, v in _known(cells, split, wanted).items()}, places)]
+    """Where points were lost on train and val, the most first, split by split."""
+    return [each for split in SEEN for each in _gaps(split, {key: 1 - v for key, v in _known(cells, split, wanted).items()}, places)]
 
 
 def behind(a: Sequence[CellRow], b: Sequence[CellRow], wanted: ObjectivesConfig, places: Mapping[str, str]) -> list[Gap]:
-    """Where `a` has less than `b`, the most first, split by split."""
+    """Where `a` has less than `b` on train and val, the most first, split by split."""
     found = []
-    for split in SPLITS:
+    for split in SEEN:
         ours, theirs = _known(a, split, wanted), _known(b, split, wanted)
         found += _gaps(split, {key: theirs[key] - ours[key] for key in ours.keys() & theirs.keys()}, places)
     return found
@@ -112,7 +114,7 @@ def _gaps(split: str, lacking: Mapping[_Key, float], places: Mapping[str, str]) 
 
 def spelled(gaps: Sequence[Gap]) -> Iterator[str]:
     """A line for each split, with the first of its gaps."""
-    for split in SPLITS:
+    for split in SEEN:
         here = [each for each in gaps if each.split == split]
         told = [f"{each.example}{f' ({each.place})' if each.place else ''} by {points(each.gap)}" for each in here[:MOST]]
         if here:

@@ -176,6 +176,7 @@ def test_show_tells_texts_lineage_and_scores(folder: Path, command: Command) -> 
 def test_only_the_first_of_many_losses_are_told(folder: Path, command: Command) -> None:
     with closing(Journal.write(folder)) as journal:
         journal.add_cells([cell(GOOD, f"w{n}", 0.0) for n in range(4)])
+        journal.add_cells([cell(GOOD, "sealed", 0.0, "test")])
     ran = command("show", folder, "bb")
     assert ran.out.splitlines()[-1] == "val: v3 by 75.0, w0 by 75.0, w1 by 75.0, w2 by 75.0, w3 by 75.0 and 2 more"
     found = json.loads(command("show", folder, "bb", "--json").out)["lost"]
