@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.dataset import DatasetError, data_hash, input_names, load_dataset
+from adapters.dataset import DatasetError, data_hash, dataset_of, input_names, load_dataset
 from adapters.example import Example
 
 ROWS: list[dict[str, Any]] = [
@@ -111,6 +112,21 @@ def test_nested_rows_keep_their_parts_apart(tmp_path: Path) -> None:
     assert loaded.example == Example("7", {"q": 1, "expected": 2}, {"k": []}, {"source": "x"}, "3")
     assert (loaded.split, loaded.place) == ("dev", f"{tmp_path / 'rows.jsonl'}:1")
     assert loaded.example.spoken == f"{loaded.example.id!r} ({loaded.place})"
+
+
+def test_rows_that_are_there_already_are_read_as_those_of_a_file(tmp_path: Path) -> None:
+    rows = [{"q": 1, "answer": "a", "id": 3, "group": "g", "split": "val"}, {"q": 2, "answer": None, "metadata": {"m": [1]}}]
+    path = write(tmp_path, "rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    read, there = load_dataset(path, expected="answer"), dataset_of(rows, expected="answer")
+    assert [(row.example, row.split) for row in there] == [(row.example, row.split) for row in read]
+    assert [row.place for row in there] == ["row 1", "row 2"]
+    for wrong, told in (
+        ([], "the data has no rows; write at least one example for train and one for val"),
+        ([5], "row 1: a row is an object of names and values, not int"),
+        ([{"q": 1}, {"q": {1}}], "row 2: q: a value of type set has no form in JSON; write it as text"),
+    ):
+        with pytest.raises(DatasetError, match=re.escape(told)):
+            dataset_of(wrong)
 
 
 def test_columns_can_be_named(tmp_path: Path) -> None:
