@@ -20,5 +20,5 @@ def noise(cells: Iterable[Cell], objectives: Objectives) -> dict[str, Any]:
 
 def noise_line(result: Mapping[str, Any]) -> list[str]:
     """The same for people: one line, or none."""
-    shares = [f"{model} {told['share']:.0%} of the variance ({count(told['n'], 'cell')})" for model, told in result.get(KEY, {}).items()]
-    return [f"chance in scores, by asking the same again: {', '.join(shares)}"] if shares else []
+    shares = [f"{told['share']:.0%} with {model} ({count(told['n'], 'cell')} filled again)" for model, told in result.get(KEY, {}).items()]
+    return [f"noise: of what scores vary by, chance is {', '.join(shares)}"] if shares else []

@@ -200,4 +200,4 @@ def test_it_is_told_only_where_it_was_measured() -> None:
     assert result == {"noise": {"m": {"share": pytest.approx(1.0), "n": 2}}}
     assert isinstance(result["noise"]["m"]["n"], int) and not isinstance(result["noise"]["m"]["share"], np.floating)
     (line,) = noise_line({"noise": {"m": {"share": 0.31, "n": 12}, "n": {"share": 0.0, "n": 1}}})
-    assert "m 31%" in line and "12 cells" in line and "n 0%" in line and "1 cell)" in line
+    assert "chance is 31% with m (12 cells filled again), 0% with n (1 cell filled again)" in line
