@@ -96,20 +96,19 @@ def is_noisy(noise: Mapping[str, Noise]) -> bool:
 
 
 def _share(rows: Sequence[Values], weights: Values) -> float:
-    """`rows`: of each cell, repeats × dimensions."""
-    within = np.zeros(len(weights))
-    freedom = np.zeros(len(weights))
-    for values in rows:
-        known = ~np.isnan(values)
-        n = known.sum(axis=0)
-        mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
-        within += np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
-        freedom += np.maximum(n - 1, 0)
-    everything = np.concatenate(rows)
-    known = ~np.isnan(everything)
-    n = known.sum(axis=0)
-    mean = np.where(known, everything, 0.0).sum(axis=0) / np.maximum(n, 1)
-    total = np.where(known, (everything - mean) ** 2, 0.0).sum(axis=0) / np.maximum(n - 1, 1)
-    noise = float(weights @ np.where(freedom > 0, within / np.maximum(freedom, 1), 0.0))
-    whole = float(weights @ np.where(freedom > 0, total, 0.0))
+    """`rows`: of each cell, repeats × dimensions. A dimension that no cell has twice says nothing."""
+    inside = [_squares(values) for values in rows]
+    within, freedom = sum(squares for squares, _ in inside), sum(n for _, n in inside)
+    squares, n = _squares(np.concatenate(rows))
+    told = weights * (freedom > 0)
+    noise, whole = (float(told @ (each / np.maximum(of, 1))) for each, of in ((within, freedom), (squares, n)))
     return min(1.0, noise / whole) if whole > 0 else 0.0
+
+
+def _squares(values: Values) -> tuple[Values, Values]:
+    """By dimension: the squared deviations from the mean, added up, and how many there are beyond the first."""
+    known = ~np.isnan(values)
+    n = known.sum(axis=0).astype(np.float64)
+    mean = np.where(known, values, 0.0).sum(axis=0) / np.maximum(n, 1)
+    squares: Values = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
+    return squares, np.maximum(n - 1, 0)
