@@ -218,10 +218,13 @@ def test_functions_that_nobody_could_find_again_are_refused(standin: Standin) ->
         def score(self, example: Example, answer: TracedAnswer) -> bool:
             return True
 
-    for thing in (inner, scorer(inner), lambda example, answer: True, Made(), Made, json.loads):
-        if thing is not json.loads:
-            with pytest.raises(ConfigError, match=r"scoring\.scorers\.1: .* is no function at the top level of a file"):
-                optimize(content(standin, scoring={"scorers": [codes, thing]}))
+    for thing in (inner, scorer(inner), lambda example, answer: True, Made(), Made):
+        with pytest.raises(ConfigError, match=r"scoring\.scorers\.1: .* is no function at the top level of a file"):
+            optimize(content(standin, scoring={"scorers": [codes, thing]}))
+    cell: dict[str, Any] = {"__name__": "__main__"}
+    exec("def typed_in(example, answer): return True", cell)
+    with pytest.raises(ConfigError, match=r"scoring\.scorers\.0: the source of 'typed_in' cannot be read.*define the scorer in a file"):
+        optimize(content(standin, scoring={"scorers": [cell["typed_in"]]}))
     with pytest.raises(ConfigError, match=r"scoring\.scorers\.0: the scorer 'loads' cannot be called with \(example, answer\)"):
         optimize(content(standin, scoring={"scorers": [json.loads]}))
 
