@@ -24,6 +24,9 @@ from scoring.suite import Suite
 CellKey = tuple[str, str, str, int]
 """Candidate, example, model, repeat."""
 
+TASK = "task"
+"""The role of calls that run candidates."""
+
 SCORER_ERROR = "scorer_error"
 """What a cell is failed by when its scorer was."""
 
@@ -119,7 +122,7 @@ class Evaluator:
 
     async def _cell(self, candidate: Candidate, spot: Spot, job: int) -> Cell:
         (example, _, repeat), model = spot, self._models[spot.model]
-        line = Line(self._desk, model.client, job, "task", repeat)
+        line = Line(self._desk, model.client, job, TASK, repeat)
         seed = None
         if model.sampled:
             # One stream for an example and a model, whichever candidate asks: candidates are compared on the same luck.

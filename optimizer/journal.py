@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from adapters.answer import Usage
 from adapters.clients.client import Completion, ErrorKind, ModelError
@@ -89,6 +89,15 @@ class CellRow:
     split: str
     failed: str | None
     body: Mapping[str, Any]
+
+
+class Answered(NamedTuple):
+    """A call that was answered, and the seconds that it took."""
+
+    role: str
+    model: str
+    seconds: float
+    usage: Usage
 
 
 class Journal:
@@ -195,6 +204,11 @@ class Journal:
             *rest,
             time.time(),
         )
+
+    def answered(self) -> list[Answered]:
+        """All calls that were answered, in the order of their answers."""
+        rows = self._all("SELECT role, model, seconds, input_tokens, output_tokens, usd FROM calls WHERE error IS NULL ORDER BY at, key")
+        return [Answered(role, model, seconds, Usage(*used)) for role, model, seconds, *used in rows]
 
     def share_failure(self, key: str, job: int) -> None:
         """Another job met the failure too. It belongs to the first of them, and is kept once that has committed."""

@@ -35,11 +35,16 @@ class Plan:
         return self.limits.get("usd")
 
     @property
+    def rollouts(self) -> int | None:
+        """How many there may be; None where no limit says so."""
+        most = self.limits.get("rollouts", self.limits.get("calls"))
+        return None if most is None else int(most)
+
+    @property
     def rollouts_usd(self) -> float | None:
         """The most that as many rollouts as there may be would cost in dollars, were all of them like the seed's. Longer candidates,
         reflection and judges come on top. None where a price is unknown, or no limit says how many there may be."""
-        rollouts = self.limits.get("rollouts", self.limits.get("calls"))
-        return None if rollouts is None or self.rollout.usd is None else rollouts * self.rollout.usd
+        return None if self.rollouts is None or self.rollout.usd is None else self.rollouts * self.rollout.usd
 
 
 def report_cells(prepared: Prepared) -> int:

@@ -115,14 +115,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     paid, met = journal.written_off()
     ledger.settle(ledger.hold(Claim()), [Used(len(met), paid, len(paid))])
     left = report_cells(prepared) - sum(who == prepared.seed.id and repeat == 0 for who, _, _, repeat in met)
-    rules = Rules(
-        in_flight=config.in_flight,
-        random_seed=config.random_seed,
-        max_failed_share=config.failures.max_share,
-        priced=config.budget.tokens is not None or config.budget.usd is not None,
-        report_share=left / first_cells(prepared.seed, prepared.data),
-        repeats=repeats(prepared),
-    )
+    rules = rules_of(prepared, left)
     search = Search(
         prepared.seed,
         prepared.data,
@@ -146,12 +139,30 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         result["spent"]["seconds"] = round(journal.seconds(), 1)
         return result
     finally:
-        prepared.clients.shut(asyncio.CancelledError())  # calls that still queue are not paid for, and are not made after the end
-        try:
-            journal.seconds()  # noted, however this ends
-            await desk.close(GRACE)
-        finally:
-            await prepared.clients.close()
+        await hang_up(prepared, desk, journal)
+
+
+def rules_of(prepared: Prepared, report: int) -> Rules:
+    """`report`: the rollouts to be set aside for it."""
+    config = prepared.config
+    return Rules(
+        in_flight=config.in_flight,
+        random_seed=config.random_seed,
+        max_failed_share=config.failures.max_share,
+        priced=config.budget.tokens is not None or config.budget.usd is not None,
+        report_share=report / first_cells(prepared.seed, prepared.data),
+        repeats=repeats(prepared),
+    )
+
+
+async def hang_up(prepared: Prepared, desk: Desk, journal: Journal) -> None:
+    """The end of all calling, however it came: what is under way may arrive, since it is paid for."""
+    prepared.clients.shut(asyncio.CancelledError())  # calls that still queue are not paid for, and are not made after the end
+    try:
+        journal.seconds()  # noted, however this ends
+        await desk.close(GRACE)
+    finally:
+        await prepared.clients.close()
 
 
 class Meter:

@@ -29,7 +29,8 @@ OPENING = 3
 """Proposals that are made from what the seed has shown there, before anything else is run."""
 BLOCK = 12
 """Cells of one job."""
-CYCLE = ("explore", "explore", "confirm", "propose")
+PROPOSE = "propose"
+CYCLE = ("explore", "explore", "confirm", PROPOSE)
 """What jobs do, in turn: run a candidate that may be the best; run the one that is believed to be, on val; propose."""
 
 
@@ -117,7 +118,7 @@ class Schedule:
     def draw(self) -> Job:
         index = self._next
         self._next += 1
-        job = self._proposing(index) if self._aim(index) == "propose" else None
+        job = self._proposing(index) if aim_of(index) == PROPOSE else None
         job = job or self._running(index)
         self._plan(index, job.candidate, job.spots)
         return job
@@ -129,14 +130,11 @@ class Schedule:
     def _plan(self, job: int, candidate: Candidate, spots: Sequence[Spot]) -> None:
         self._planned[job] = {(candidate.id, spot.example.id, spot.model, spot.repeat) for spot in spots}
 
-    def _aim(self, index: int) -> str:
-        return "propose" if index <= OPENING else CYCLE[index % len(CYCLE)]
-
     def _running(self, index: int) -> Job:
         """A block of a candidate that may be the best, or of the one that is believed to be."""
         stream = self._rules.stream("block", index)
         aim, candidate = "confirm", self._pool.favourite()
-        spots = self._block(candidate, self._data.val, BLOCK, stream) if self._aim(index) == aim else []
+        spots = self._block(candidate, self._data.val, BLOCK, stream) if aim_of(index) == aim else []
         if not spots:
             aim, candidate = "explore", self._pool.draw(self._rules.rng("draw", index), self._done())
             spots = self._block(candidate, self._examples, BLOCK, stream)
@@ -177,6 +175,11 @@ class Schedule:
             for each in self._pool.members
             if self._table.version(each.id) + planned[each.id] >= most * (len(self._examples) - len(self._shown.by(each)))
         }
+
+
+def aim_of(index: int) -> str:
+    """What a job is for, the first one having the index 1."""
+    return PROPOSE if index <= OPENING else CYCLE[index % len(CYCLE)]
 
 
 def first_cells(seed: Candidate, data: SearchData) -> int:

@@ -1,29 +1,44 @@
 """`check CONFIG`: everything that can be found wrong without a call, and what a run can cost."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from optimizer.cli.options import AsJson, ConfigFile, Overrides, emit
+from optimizer.cli.options import AsJson, ConfigFile, OutFolder, Overrides, emit, folder_of
 
 if TYPE_CHECKING:
+    from optimizer.config import Config
     from optimizer.plan import Plan
+    from optimizer.preflight import Measured, Preflight
     from optimizer.trial import Trial
 
 
-def command(config: ConfigFile, overrides: Overrides = None, as_json: AsJson = False) -> None:
+def command(
+    config: ConfigFile,
+    overrides: Overrides = None,
+    estimate: Annotated[
+        bool,
+        typer.Option("--estimate", help="Make a few of the run's first calls, which it then uses, and say what it will take by these."),
+    ] = False,
+    out: OutFolder = None,
+    as_json: AsJson = False,
+) -> None:
     """Check a config with its data, templates, scorers and models, and say what the run will cost at most."""
     import asyncio
     from dataclasses import asdict
 
     from optimizer.build import prepare
     from optimizer.configfile import load_config
-    from optimizer.errors import BudgetError
+    from optimizer.errors import BudgetError, ConfigError
     from optimizer.plan import plan
+    from optimizer.preflight import preflight
     from optimizer.report.words import visible
     from optimizer.trial import check_dimensions, try_scorers
 
+    if out is not None and not estimate:
+        raise ConfigError("--out is where an estimate keeps its calls; without --estimate nothing is kept")
     loaded = load_config(config, overrides or ())
     with loaded.placing():
         prepared = prepare(loaded.config, loaded.folder)
@@ -37,6 +52,8 @@ def command(config: ConfigFile, overrides: Overrides = None, as_json: AsJson = F
     trials = asyncio.run(try_scorers(prepared))
     for warning in prepared.warnings:
         typer.echo(visible(f"warning: {warning}"), err=True)
+    folder = out or folder_of(loaded.config.name)
+    looked = asyncio.run(preflight(prepared, folder)) if estimate else None
     if as_json:
         emit(
             {
@@ -45,11 +62,13 @@ def command(config: ConfigFile, overrides: Overrides = None, as_json: AsJson = F
                 "rollouts_usd": found.rollouts_usd,
                 "scorers": [asdict(each) for each in trials],
                 "warnings": list(prepared.warnings),
+                **({} if looked is None else {"estimate": asdict(looked)}),
             }
         )
         return
     models = ", ".join(f"{model.id} ({model.model})" for model in loaded.config.models)
-    typer.echo("\n".join(map(visible, (f"{config}: no mistakes found", f"models: {models}", *_spelled(found), *map(_tried, trials)))))
+    lines = [f"{config}: no mistakes found", f"models: {models}", *_spelled(found), *map(_tried, trials)]
+    typer.echo("\n".join(map(visible, lines + ([] if looked is None else _estimated(looked, loaded.config, folder)))))
 
 
 def _spelled(plan: "Plan") -> list[str]:
@@ -90,3 +109,38 @@ def _tried(trial: "Trial") -> str:
         f"scorer {trial.scorer} on example {trial.example} ({trial.place}): {right}{spelled(trial.empty)} for an empty one, "
         f"in {1000 * trial.seconds:.1f} ms{unsteady}{failed}"
     )
+
+
+def _estimated(told: "Preflight", config: "Config", folder: Path) -> list[str]:
+    from optimizer.pace import GOOD_WIDTHS
+    from optimizer.report.words import count, duration, money
+
+    lines = [f"estimate: {count(told.made, 'call')} made now and kept in {folder}, where the run uses them again"]
+    lines += map(_measured, told.measured)
+    if told.failed:
+        failed = ", ".join(f"{n} failed with {kind}" for kind, n in told.failed.items())
+        lines.append(f"of the seed's cells {failed}; the run tries them again")
+    if told.assumed:
+        lines.append("proposals: none made yet, so how long one takes is a guess; look again when the run has begun")
+    if told.seconds:
+        widths = ", ".join(f"{duration(seconds)} with {width}" for width, seconds in told.seconds.items())
+        lines.append(f"time, for calls alone, by in_flight: {widths}; more than {GOOD_WIDTHS[-1]} cost quality")
+    for role, each in told.expected.items():
+        tokens = "tokens and price not known yet" if each.tokens is None else f"{count(each.tokens, 'token')}, {money(each.usd)}"
+        lines.append(f"expected of {role}: {count(each.calls, 'call')}, {tokens}")
+    return [*lines, _advice(told, config)]
+
+
+def _measured(each: "Measured") -> str:
+    from optimizer.report.words import count, duration, money
+
+    return (
+        f"{each.role}, {each.model}: {count(each.calls, 'call')} answered, half of them within {duration(each.median)}, 95 in 100 within "
+        f"{duration(each.p95)}; on average {count(round(each.tokens), 'token')}, {money(each.usd)}"
+    )
+
+
+def _advice(told: "Preflight", config: "Config") -> str:
+    enough = config.in_flight == told.in_flight and config.concurrency >= told.concurrency
+    now = "as it is" if enough else f"now {config.in_flight} and {config.concurrency}"
+    return f"advice: in_flight {told.in_flight}, and concurrency {told.concurrency}, the most calls that the search can use then ({now})"

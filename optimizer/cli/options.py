@@ -14,8 +14,14 @@ Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY.PATH=VALUE", help="Change a value of the config, as in budget.rollouts=400; may be repeated."),
 ]
+OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The run's directory; without it runs/<name>.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print data as JSON on stdout.")]
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show nothing but warnings and the result.")]
+
+
+def folder_of(name: str) -> Path:
+    """The directory of the run with this name, where none is given."""
+    return Path("runs") / name
 
 
 def emit(data: Mapping[str, Any] | Sequence[Any]) -> None:

@@ -1,16 +1,15 @@
 """`run CONFIG`: begin a run, or go on with it."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from optimizer.cli.options import AsJson, ConfigFile, NoProgress, Overrides
+from optimizer.cli.options import AsJson, ConfigFile, NoProgress, OutFolder, Overrides, folder_of
 
 
 def command(
     config: ConfigFile,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="The run's directory; without it runs/<name>.")] = None,
+    out: OutFolder = None,
     overrides: Overrides = None,
     resume: Annotated[
         bool,
@@ -35,7 +34,7 @@ def command(
         sit(
             loaded.config,
             loaded.folder,
-            out or Path("runs") / loaded.config.name,
+            out or folder_of(loaded.config.name),
             allow_changes=resume,
             require_improvement=require_improvement,
             as_json=as_json,

@@ -24,9 +24,6 @@ from optimizer.report.pairing import Pairing
 from optimizer.schedule import Rules
 from optimizer.table import Table
 
-CHUNK = 8
-"""Test examples at a time, where a limit on tokens or money may end the report early: both sides meet the same examples."""
-
 Runs = Mapping[Candidate, Sequence[str]]
 """Candidate → the models that it is run with."""
 
@@ -82,8 +79,9 @@ class Report:
         return look
 
     async def _round(self, runs: Runs, examples: Sequence[Example], table: Table, met: Set[CellKey], repeat: int, split: str) -> int:
-        """All examples once; returns how many the budget allowed."""
-        done, step = 0, CHUNK if self._rules.priced or split == "val" else len(examples)
+        """All examples once; returns how many the budget allowed. All at the same time, or as many as it allows: both sides meet the
+        same ones."""
+        done, step = 0, len(examples)
         while done < len(examples) and step > 0:
             where = {who: everywhere(examples[done : done + step], models, repeat) for who, models in runs.items()}
             if await self._meet(where, table, met, sealed=split == "test"):

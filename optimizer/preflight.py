@@ -1,0 +1,184 @@
+"""What a run will take, told by a handful of its own first calls: they are in its journal, so the run does not pay for them again."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from adapters.answer import Usage
+from optimizer.budget import Ledger
+from optimizer.build import Prepared
+from optimizer.configfile import resolved
+from optimizer.desk import Desk
+from optimizer.errors import BudgetError, ProviderError
+from optimizer.evaluate import TASK, Cell, Evaluator, Spot
+from optimizer.journal import Answered, Journal
+from optimizer.judging import ROLE as JUDGE
+from optimizer.pace import GOOD_WIDTHS, Pace, Work
+from optimizer.plan import plan, report_cells
+from optimizer.policy import Objectives
+from optimizer.pool import Pool
+from optimizer.run import hang_up, rules_of
+from optimizer.rundir import holds_another_run, locked, manifest
+from optimizer.schedule import BLOCK, SEED_JOB, Rules, Schedule
+from optimizer.table import Table
+
+HANDFUL = 8
+"""Cells of the seed for each model."""
+WIDE = (8, 16)
+"""More jobs in flight than are advised, for comparison: they cost quality."""
+BY_DEFAULT = 8
+"""How many times as long as a task call a proposal is taken to last, as long as none was made: its answer is a whole prompt."""
+BLOCKS = 50
+"""Taken for the search's blocks where no limit says how many there may be."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The answered calls of one role to one model. `median`, `p95`: seconds; `tokens`, `usd`: of one call on average, `usd` None where a
+    price is unknown."""
+
+    role: str
+    model: str
+    calls: int
+    median: float
+    p95: float
+    tokens: float
+    usd: float | None
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the run takes in one role; tokens and money None where they are not known."""
+
+    calls: int
+    tokens: int | None
+    usd: float | None
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """`made`: calls that were answered just now; `failed`: kind → how many of the seed's cells failed; `measured`: what the journal holds.
+
+    `in_flight` is advised, and `concurrency`, the most calls that so many jobs have under way. `seconds`: jobs in flight → how long the
+    run's calls take; `busy`: all calls one after the other; `expected`: by role. These are empty, or None, where no limit says how many
+    rollouts there may be. `assumed`: whether the time of a proposal is not known yet, but taken for `BY_DEFAULT` times that of a cell."""
+
+    made: int
+    failed: Mapping[str, int]
+    measured: Sequence[Measured]
+    in_flight: int
+    concurrency: int
+    seconds: Mapping[int, float]
+    busy: float | None
+    expected: Mapping[str, Expected]
+    assumed: bool
+
+
+async def preflight(prepared: Prepared, out: Path) -> Preflight:
+    """Runs the seed on its first few examples, as the run in `out` will, or has. That directory gets no manifest: a run with other settings
+    may still begin there, and uses the calls that it has in common.
+
+    Raises JournalError where `out` holds another run, BudgetError where not even that fits, ProviderError where nothing is answered."""
+    with locked(out):
+        holds_another_run(out, manifest(resolved(prepared.config), prepared.folder, prepared.hashes), allow_changes=False)
+        with closing(Journal.write(out)) as journal:
+            before = len(journal.answered())
+            cells = await _first_cells(prepared, journal)
+            answered = journal.answered()
+    failed = Counter(cell.failed for cell in cells if cell.failed is not None)
+    if not any(call.role == TASK for call in answered):
+        kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())
+        raise ProviderError(f"no call was answered ({kinds}), so nothing is known of the run. Mend that and give the same command again.")
+    return _told(prepared, answered, len(answered) - before, failed)
+
+
+async def _first_cells(prepared: Prepared, journal: Journal) -> list[Cell]:
+    config = prepared.config
+    desk = Desk(journal, halt=prepared.clients.shut)
+    evaluator = Evaluator(
+        prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, lambda _: None, config.scoring.on_error
+    )
+    rules = rules_of(prepared, report_cells(prepared))
+    spots = _handful(prepared, rules)
+    limit = Ledger(config.budget).refusal(evaluator.claim(prepared.seed, spots, rules.priced))
+    if limit is not None:
+        raise BudgetError(f"the limit on {limit} has no room for the {len(spots)} rollouts of an estimate. Raise budget.{limit}.")
+    journal.forget_failures()
+    try:
+        return await evaluator.fill(prepared.seed, spots, SEED_JOB)
+    finally:
+        await hang_up(prepared, desk, journal)
+
+
+def _handful(prepared: Prepared, rules: Rules) -> list[Spot]:
+    """The first of the spots where the run begins, a few for each model."""
+    data, wanted, models = prepared.data, prepared.config.objectives, [model.id for model in prepared.models]
+    examples = [*data.train, *data.val]
+    table = Table(examples, Objectives(models, prepared.suite.dimensions or (), wanted))
+    pool = Pool(prepared.seed, table, examples, data.val, prepared.composing)
+    first = Schedule(prepared.seed, data, rules, models, prepared.proposers, table, pool, wanted).first()
+    return [spot for model in models for spot in [each for each in first if each.model == model][:HANDFUL]]
+
+
+def _told(prepared: Prepared, answered: Sequence[Answered], made: int, failed: Mapping[str, int]) -> Preflight:
+    tasks = [call.seconds for call in answered if call.role == TASK]
+    judging = sum(call.seconds for call in answered if call.role == JUDGE) / len(tasks)
+    proposers = {proposer.name for proposer in prepared.proposers}
+    proposals = [call.seconds for call in answered if call.role in proposers]
+    cells = [seconds + judging for seconds in tasks]
+    pace = Pace(cells, proposals or [BY_DEFAULT * median(cells)], _width(prepared))
+    planned = plan(prepared)
+    bound = planned.rollouts
+    blocks = BLOCKS if bound is None else max(0, bound - planned.seed - planned.report) // BLOCK
+    work = Work(planned.seed, blocks, planned.report, bool(proposers))
+    advised = pace.advised(work)
+    return Preflight(
+        made=made,
+        failed=dict(failed),
+        measured=_measured(answered),
+        in_flight=advised,
+        concurrency=advised * BLOCK,
+        seconds={} if bound is None else {width: pace.seconds(work, width) for width in (*GOOD_WIDTHS, *WIDE)},
+        busy=None if bound is None else pace.busy(work),
+        expected={} if bound is None else _expected(answered, proposers, bound, work),
+        assumed=bool(proposers) and not proposals,
+    )
+
+
+def _width(prepared: Prepared) -> int:
+    """Calls in flight at most, over all models and to each."""
+    most = prepared.config.concurrency
+    return min(most, sum(model.concurrency or most for model in prepared.config.models))
+
+
+def _measured(answered: Sequence[Answered]) -> list[Measured]:
+    found = []
+    for role, model in dict.fromkeys((call.role, call.model) for call in answered):
+        calls = [call for call in answered if (call.role, call.model) == (role, model)]
+        middle, p95 = (float(each) for each in np.quantile([call.seconds for call in calls], (0.5, 0.95)))
+        mean = _mean(calls)
+        found.append(Measured(role, model, len(calls), middle, p95, *mean))
+    return found
+
+
+def _expected(answered: Sequence[Answered], proposers: Set[str], rollouts: int, work: Work) -> dict[str, Expected]:
+    """By what calls have taken so far; candidates that grow longer take more."""
+    calls = {role: [call for call in answered if call.role == role] for role in (TASK, JUDGE, *sorted(proposers))}
+    numbers = {role: round(rollouts * len(calls[role]) / len(calls[TASK])) for role in (TASK, JUDGE)}
+    numbers |= dict.fromkeys(sorted(proposers), work.jobs().count(True))
+    found = {}
+    for role, n in numbers.items():
+        tokens, usd = _mean(calls[role]) if calls[role] else (None, None)
+        found[role] = Expected(n, None if tokens is None else round(n * tokens), None if usd is None else n * usd)
+    return {role: each for role, each in found.items() if each.calls}
+
+
+def _mean(calls: Sequence[Answered]) -> tuple[float, float | None]:
+    """Tokens and money of one call."""
+    total = sum((call.usage for call in calls), Usage())
+    return (total.input_tokens + total.output_tokens) / len(calls), None if total.usd is None else total.usd / len(calls)

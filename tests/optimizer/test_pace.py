@@ -1,0 +1,70 @@
+"""How long a run's calls take: exact where all calls last the same, and bounded by what no order of work can beat."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from optimizer.pace import GOOD_WIDTHS, Pace, Work
+from optimizer.schedule import BLOCK, OPENING
+
+SECONDS = st.lists(st.floats(0.01, 30), min_size=1, max_size=20)
+
+
+def test_blocks_one_after_the_other() -> None:
+    """No proposals, room for all: the seed's second, one for each block, one for the report."""
+    pace = Pace([1.0], [9.0], width=100)
+    assert pace.seconds(Work(60, 10, 20, proposing=False), in_flight=1) == pytest.approx(12)
+    assert pace.seconds(Work(60, 10, 20, proposing=False), in_flight=5) == pytest.approx(4)
+    assert pace.seconds(Work(60, 10, 0, proposing=False), in_flight=5) == pytest.approx(3)
+
+
+def test_cells_wait_for_one_another() -> None:
+    """Ten calls in flight at most: 60 cells take six times as long as one."""
+    assert Pace([1.0], [1.0], width=10).seconds(Work(60, 0, 0, proposing=False), in_flight=1) == pytest.approx(6)
+
+
+def test_a_slow_proposal_keeps_what_follows_from_being_committed() -> None:
+    """Of the opening's proposals with all in flight the search takes as long as the slowest does; one at a time, as long as all."""
+    pace, work = Pace([1.0], [5.0], width=1000), Work(0, 1, 0, proposing=True)
+    assert work.jobs() == [True] * OPENING + [False]
+    assert pace.seconds(work, in_flight=1) == pytest.approx(5 * OPENING + 1)
+    assert pace.seconds(work, in_flight=OPENING + 1) == pytest.approx(5)
+
+
+def test_one_job_in_four_proposes() -> None:
+    jobs = Work(0, 30, 0, proposing=True).jobs()
+    assert jobs.count(False) == 30 and jobs[OPENING:].count(True) == pytest.approx(10, abs=1)
+
+
+@given(SECONDS, SECONDS, st.integers(0, 30), st.booleans())
+def test_more_in_flight_is_never_slower_where_there_is_room(
+    cells: list[float], proposals: list[float], blocks: int, proposing: bool
+) -> None:
+    work = Work(60, blocks, 40, proposing)
+    free = Pace(cells, proposals, width=64 * BLOCK)
+    times = [free.seconds(work, in_flight) for in_flight in (1, 2, 3, 4, 8, 16)]
+    assert all(later <= earlier + 1e-9 for earlier, later in pairwise(times))
+
+
+@given(SECONDS, SECONDS, st.integers(1, 64), st.integers(1, 8))
+def test_no_calls_run_beyond_the_width(cells: list[float], proposals: list[float], width: int, in_flight: int) -> None:
+    work = Work(60, 20, 40, proposing=False)
+    even = [sum(cells) / len(cells)]
+    assert Pace(even, proposals, width).seconds(work, in_flight) >= Pace(even, proposals, width).busy(work) / width - 1e-9
+
+
+@given(SECONDS, SECONDS, st.integers(1, 64), st.booleans())
+def test_advice_is_the_least_that_is_nearly_as_fast_as_any(cells: list[float], proposals: list[float], width: int, proposing: bool) -> None:
+    pace, work = Pace(cells, proposals, width), Work(60, 20, 40, proposing)
+    advised = pace.advised(work)
+    best = min(pace.seconds(work, each) for each in GOOD_WIDTHS)
+    assert pace.seconds(work, advised) * 0.9 <= best
+    assert all(pace.seconds(work, each) * 0.9 > best for each in range(1, advised))
+
+
+def test_advice_follows_the_room_that_there_is() -> None:
+    work = Work(60, 40, 40, proposing=False)
+    assert Pace([1.0], [1.0], width=BLOCK).advised(work) == 1, "one block fills it"
+    assert Pace([1.0], [1.0], width=1000).advised(work) == max(GOOD_WIDTHS)
