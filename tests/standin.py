@@ -58,9 +58,10 @@ model, in OpenAI's own field), uncounted (no usage), miscounted (tokens that can
 class Behaviour:
     """`plan`: the faults of the next calls, one each ("ok" for none); after it, `faults` gives each fault its share of calls,
     chosen by the number of the call, so that a retry can succeed. `slots`: calls in flight beyond them get rate_limit. `fickle`: answers
-    depend on the call's number at any temperature."""
+    depend on the call's number at any temperature. `reflect_latency`: the reflection model's, where it is not that of the others."""
 
     latency: float = 0.0
+    reflect_latency: float | None = None
     spread: float = 0.0
     plan: Sequence[str] = ()
     faults: Mapping[str, float] = field(default_factory=dict)
@@ -78,6 +79,7 @@ class Stats:
         self.statuses: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.abandoned = self.in_flight = self.peak = 0
+        self.busy = 0.0
         self.model_in_flight: Counter[str] = Counter()
         self.model_peak: Counter[str] = Counter()
         self.last: dict[str, Any] = {}
@@ -104,6 +106,7 @@ class Stats:
             "abandoned": self.abandoned,
             "in_flight": self.in_flight,
             "peak": self.peak,
+            "busy": self.busy,
             "model_peak": dict(self.model_peak),
             "last": self.last,
         }
@@ -180,15 +183,21 @@ class Server:
             return None
         if fault in ERRORS:
             return self.error(fault, headers)
-        if self.how.latency:
-            draw = random.Random(hashlib.sha1(body).hexdigest() + str(number))
-            spread = self.how.spread
-            await asyncio.sleep(draw.lognormvariate(math.log(self.how.latency) - spread**2 / 2, spread))
+        await self.think(request["model"], body, number)
         if fault == "garbage":
             return Reply(200, b'{"id": "x", "choices": [')
         if fault == "html":
             return Reply(200, b"<html><body>Welcome to the proxy</body></html>", {"Content-Type": "text/html"})
         return self.completion(request, body, fault, number)
+
+    async def think(self, model: str, body: bytes, number: int) -> None:
+        slow = self.how.reflect_latency
+        mean = self.how.latency if slow is None or not model.endswith("-reflect") else slow
+        if mean:
+            draw = random.Random(hashlib.sha1(body).hexdigest() + str(number))
+            seconds = draw.lognormvariate(math.log(mean) - self.how.spread**2 / 2, self.how.spread)
+            await asyncio.sleep(seconds)
+            self.stats.busy += seconds
 
     def fault(self, number: int, headers: Mapping[str, str]) -> str:
         if self.how.key is not None and headers.get("authorization") != f"Bearer {self.how.key}":
@@ -261,7 +270,7 @@ class Standin:
     api_base: str
 
     def stats(self) -> dict[str, Any]:
-        """Calls per model, statuses, answered, distinct and repeated bodies, abandoned, peaks, the last request."""
+        """Calls per model, statuses, answered, distinct and repeated bodies, abandoned, peaks, seconds of all answers, the last request."""
         with urllib.request.urlopen(self.api_base.removesuffix("/v1") + "/stats", timeout=10) as reply:
             stats: dict[str, Any] = json.load(reply)
         return stats
