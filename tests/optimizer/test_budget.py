@@ -255,3 +255,10 @@ class Spending(RuleBasedStateMachine):
 
 Spending.TestCase.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
 TestSpending = Spending.TestCase
+
+
+def test_a_part_is_the_largest_of_those_that_are_limited() -> None:
+    claim = Claim(rollouts=10, calls=30, tokens=1000, usd=0.5)
+    assert Ledger(BudgetConfig(rollouts=100, calls=100, usd=2.0)).part(claim) == 0.3
+    assert Ledger(BudgetConfig(usd=2.0)).part(claim) == 0.25
+    assert Ledger(BudgetConfig(minutes=1.0)).part(claim) == 0.0
