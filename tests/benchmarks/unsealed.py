@@ -1,6 +1,6 @@
 """What a report without a test split claims, in hidden worlds where the truth is known (worlds.py). Calls nothing outside this process.
 
-    python tests/benchmarks/unsealed.py [--world null] [--budgets 300,600] [--runs 100] [--anyhow]
+    python tests/benchmarks/unsealed.py [--world null] [--budgets 300,600] [--runs 100] [--first 0] [--anyhow]
 
 Every world is searched once, with a fifth of the budget set aside, and the report is made on val: on the examples that
 optimizer.report.ground gives (`as reported`, and by their kind), and on all that the search has seen and the budget pays for (`all of
@@ -127,11 +127,12 @@ def main() -> None:
     parser.add_argument("--world", choices=list(WORLDS), default="null")
     parser.add_argument("--budgets", default="300,600")
     parser.add_argument("--runs", type=int, default=100, help="worlds")
+    parser.add_argument("--first", type=int, default=0, help="number of the first world")
     parser.add_argument("--anyhow", action="store_true")
     asked = parser.parse_args()
     for budget in map(int, asked.budgets.split(",")):
         with changed(constant("SURE", float("-inf")) if asked.anyhow else []):
-            made = [run(number, asked.world, budget) for number in range(asked.runs)]
+            made = [run(number, asked.world, budget) for number in range(asked.first, asked.first + asked.runs)]
         claims = [each for each in made if each is not None]
         print(f"{asked.world}, {budget} rollouts: another than the seed in {len(claims)} of {asked.runs}")
         tell("as reported", [(each.truth, each.reported) for each in claims])
