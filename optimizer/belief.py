@@ -28,7 +28,7 @@ from adapters.example import Example
 from adapters.template import spell
 from optimizer.design import Design, design
 from optimizer.evaluate import Cell
-from optimizer.factors import Block, Indexes
+from optimizer.factors import NOISE, Block, Indexes
 from optimizer.noise import averaged
 from optimizer.policy import Array, Objectives
 from optimizer.units import Unit, units
@@ -301,6 +301,17 @@ class Posterior:
         mean = sum(float(each @ fitted.mean) for each, fitted in zip(contrasts, self.dimensions, strict=True))
         variance = sum(fitted.variance(each) for each, fitted in zip(contrasts, self.dimensions, strict=True))
         return mean / variance**0.5 if variance else 0.0
+
+    def seed_tells_more(self, number: int, weights: Array, cells: int) -> bool:
+        """Whether, of how much better than the first candidate this one is, so many cells of the first would tell more than as many of
+        this one: which of the two leaves the smaller variance."""
+        by_model = weights.reshape(self._models, -1) / (weights.sum() or 1.0)
+        first, this = self._rows(0, by_model.T), self._rows(number, by_model.T)
+        pairs = list(zip(self.dimensions, by_model.sum(axis=0), first, this, strict=True))
+        before, after = (sum(fitted.variance(sides[k]) for fitted, _, *sides in pairs) for k in range(2))
+        between = sum(fitted.variance(b - a) for fitted, _, a, b in pairs)
+        noise = sum((weight * NOISE * fitted.scale) ** 2 for fitted, weight, *_ in pairs) / cells
+        return bool((between + before - after) ** 2 * (after + noise) > (between + after - before) ** 2 * (before + noise))
 
     def deviations(self, numbers: Sequence[int], weights: Array) -> Array:
         """Candidates × rows: the standard deviations of their levels, weighed (rows × objectives)."""

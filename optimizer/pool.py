@@ -85,6 +85,13 @@ class Pool:
         """The candidate that is best under what is believed, drawn from nothing: a known one or a new one."""
         return self._best_under(self._now.means, self._wanted.weights, 0.0, frozenset())
 
+    def confirmed(self, cells: int) -> Candidate:
+        """Who is to meet so many cells of val: the favourite, or the seed, where that says more of whether the leader is surely better."""
+        seed, weights = self.members[0], self._wanted.weights
+        number = self._index[self._leader(self._wanted).id]
+        doubted = 0 < self._now.sureness(number, weights) < SURE and self._met(seed) < len(self._val) * len(self._wanted.models)
+        return seed if doubted and self._now.seed_tells_more(number, weights, cells) else self.favourite()
+
     def parent(self, rng: np.random.Generator, able: Sequence[Candidate]) -> Candidate:
         """One of those that are able to be one, by a draw."""
         objectives = self._wanted

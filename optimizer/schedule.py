@@ -23,15 +23,15 @@ from optimizer.table import Table
 
 SEED_JOB = 0
 FREE = Claim()
-FIRST = 40
+FIRST = 30
 """Train examples that the seed meets before anything else, and half as many of val."""
-OPENING = 3
+OPENING = 6
 """Proposals that are made from what the seed has shown there, before anything else is run."""
 BLOCK = 12
 """Cells of one job."""
 PROPOSE = "propose"
 CYCLE = ("explore", "explore", "confirm", PROPOSE)
-"""What jobs do, in turn: run a candidate that may be the best; run the one that is believed to be, on val; propose."""
+"""What jobs do, in turn: run a candidate that may be the best; run the one that is believed to be, or the seed, on val; propose."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,12 @@ class Schedule:
         self._planned[job] = {(candidate.id, spot.example.id, spot.model, spot.repeat) for spot in spots}
 
     def _running(self, index: int) -> Job:
-        """A block of a candidate that may be the best, or of the one that is believed to be."""
-        stream = self._rules.stream("block", index)
-        aim, candidate = "confirm", self._pool.favourite()
-        spots = self._block(candidate, self._data.val, BLOCK, stream) if aim_of(index) == aim else []
+        """A block of a candidate that may be the best, or on val of one that decides who is."""
+        stream, aim = self._rules.stream("block", index), aim_of(index)
+        spots: list[Spot] = []
+        if aim == "confirm":
+            candidate = self._pool.confirmed(BLOCK)
+            spots = self._block(candidate, self._data.val, BLOCK, stream)
         if not spots:
             aim, candidate = "explore", self._pool.draw(self._rules.rng("draw", index), self._done())
             spots = self._block(candidate, self._examples, BLOCK, stream)
