@@ -6,7 +6,8 @@ Each line is a world whose true mean difference is known; samples are drawn from
 method: the share of the intervals that hold the truth, and their mean width. `flat`: the share of samples in which no pair
 differed at all, where every method says [0, 0]; they count as misses in `all` and are left out elsewhere. About twenty minutes.
 
-Measured with the default arguments, as the mean and the lowest coverage over these worlds where a pair differed:
+Measured, before the worlds of repeats and the uneven ones were added (docs/statistics.md has these), as the mean and the lowest coverage
+over the others where a pair differed:
 
               ours         t            percentile   BCa
     n = 20    .973 .945    .936 .649    .926 .649    .923 .649
