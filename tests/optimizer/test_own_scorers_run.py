@@ -62,6 +62,7 @@ TOLD = {
     "misspelt": r"the dimension 'linse' is new; did you mean 'lines'\?",
     "declared": r"it returned .*: the dimension 'linse' is not declared; did you mean 'lines'\?",
 }
+PLACE = r"\([^()]*parcels\.jsonl:\d+\)"
 
 
 @pytest.fixture
@@ -93,7 +94,7 @@ def test_what_no_scorer_may_do_ends_the_run_with_its_name_and_the_examples(
 ) -> None:
     config = project(tmp_path, standin, name)
     ran = command("run", config, "--out", tmp_path / "out")
-    assert ran.code == 2 and re.search(rf"scorer '{name}', example 'train-1003': {TOLD[name]}", ran.err), ran.err
+    assert ran.code == 2 and re.search(rf"scorer '{name}', example 'train-1003' {PLACE}: {TOLD[name]}", ran.err), ran.err
     (tmp_path / "own.py").write_text(SCORERS.replace('endswith("3")', 'endswith("none")'))
     standin.reset()
     mended = command("run", config, "--out", tmp_path / "out", "--resume")
@@ -107,10 +108,11 @@ def test_or_fails_the_cell_and_is_told_once(name: str, tmp_path: Path, standin: 
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
     assert result["failed_cells"]["scorer_error"] >= 2 and "linse" not in str(result["objectives"])
-    assert len(re.findall(rf"warning: scorer '{name}', example '[a-z]+-\d+3': {TOLD[name]}", ran.err.replace("\n", " "))) == 1, ran.err
+    told = re.findall(rf"warning: scorer '{name}', example '[a-z]+-\d+3' {PLACE}: {TOLD[name]}", ran.err.replace("\n", " "))
+    assert len(told) == 1, ran.err
     with closing(sqlite3.connect(out / "journal.sqlite")) as db:
         rows = db.execute("SELECT example, body ->> '$.problem' FROM cells WHERE failed IS NOT NULL").fetchall()
-    assert rows and all(re.search(rf"scorer '{name}', example '{example}': {TOLD[name]}", problem) for example, problem in rows)
+    assert rows and all(re.search(rf"scorer '{name}', example '{example}' {PLACE}: {TOLD[name]}", problem) for example, problem in rows)
     standin.reset()
     again = json.loads(command("run", config, "--out", out, "--json").out)
     assert {**again, "spent": None} == {**result, "spent": None} and standin.stats()["calls"] == {}
