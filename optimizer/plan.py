@@ -10,8 +10,8 @@ from optimizer.build import Prepared
 from optimizer.noise import most_probes, repeatable
 from optimizer.schedule import BLOCK, first_cells
 
-UNSEALED_PART = 5
-"""A fifth of the rollouts at most is set aside for a report on val."""
+UNSEALED_PART = 10
+"""A tenth of the rollouts at most is set aside for a report on val."""
 
 
 @dataclass(frozen=True)

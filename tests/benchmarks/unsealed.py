@@ -2,7 +2,7 @@
 
     python tests/benchmarks/unsealed.py [--world null] [--budgets 300,600] [--runs 100] [--first 0] [--anyhow]
 
-Every world is searched once, with a fifth of the budget set aside, and the report is made on val: on the examples that
+Every world is searched once, with a tenth of the budget set aside, and the report is made on val: on the examples that
 optimizer.report.ground gives (`as reported`, and by their kind), and on all that the search has seen and the budget pays for (`all of
 val`). `bias`: the mean of the claimed difference less the true one, in points of 100, ± its standard error; `holds`: the share of the 95%
 intervals that hold the truth; `improved`: how often that is said. Only runs that choose another candidate than the seed are told of: the

@@ -42,11 +42,11 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
 
 
 def test_check_tells_what_a_report_on_val_takes(tmp_path: Path, command: Command) -> None:
-    """The most that a fifth of the rollouts pays for, and the run refuses the same budgets."""
+    """The most that a tenth of the rollouts pays for, and the run refuses the same budgets."""
     config = write_project(tmp_path, "http://127.0.0.1:1/v1", budget={"rollouts": 60}, sizes={"train": 20, "val": 12})
     told = command("check", config).out
-    assert "32 for the seed, 12 for the report, the rest for the search; 56 to compare anything" in told
-    assert command("check", config, "--set", "budget.rollouts=50").code == 4
+    assert "32 for the seed, 6 for the report, the rest for the search; 50 to compare anything" in told
+    assert command("check", config, "--set", "budget.rollouts=45").code == 4
 
 
 def test_check_for_other_programs(tmp_path: Path, command: Command) -> None:
