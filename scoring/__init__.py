@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from scoring.answer import AnswerScore as AnswerScore
     from scoring.answer import is_not_found as is_not_found
     from scoring.answer import score_answer as score_answer
+    from scoring.averages import Average as Average
+    from scoring.averages import average as average
+    from scoring.averages import overall_average as overall_average
     from scoring.failed_fields import explain_failure as explain_failure
     from scoring.failed_fields import extract_failed_fields as extract_failed_fields
     from scoring.improvement import Difference as Difference
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "agreement": ("Agreement", "self_agreement"),
     "answer": ("AnswerScore", "is_not_found", "score_answer"),
+    "averages": ("Average", "average", "overall_average"),
     "failed_fields": ("explain_failure", "extract_failed_fields"),
     "improvement": ("Difference", "as_family", "compute_improvement", "overall_difference", "paired_difference", "verdict"),
     "matching": ("Matching",),

@@ -14,23 +14,16 @@ and with scores that are 0 or 1. Three things mend that; tests/benchmarks/covera
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from scoring.bootstrap import Array, by_group, checked, checked_groups, checked_weights, mean_of_means, weighted_means
 from scoring.signflip import holm, sign_flip
 
-RESAMPLES = 10_000
 LEVEL = 0.05
 """What a p-value has to be at most, to call a difference one."""
-IMAGINED = 0.5
-"""How much of an example each of the two imagined ones is."""
-_BLOCK = 2_000_000
-"""Random weights held in memory at a time."""
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -90,15 +83,15 @@ def overall_difference(
     Examples are drawn whole, with all their objectives, so objectives that rise and fall together are not taken for independent
     evidence. An objective without a pair, or with weight 0, is left out."""
     first, second = _checked(seed, best, groups)
-    weight = _weights(weights, first.shape[1])
+    weight = checked_weights(weights, first.shape[1])
     paired = ~np.isnan(first) & ~np.isnan(second)
     known = paired.any(axis=0) & (weight > 0)
     first, second, paired, weight = first[:, known], second[:, known], paired[:, known], weight[known]
     n = int(paired.any(axis=1).sum())
     if n == 0:
         return Difference(None, None, None, None, None, None, 0)
-    before, after = _mean(first, paired, weight), _mean(second, paired, weight)
-    sums, counts = _by_group(np.where(paired, second - first, 0.0), paired, groups)
+    before, after = mean_of_means(first, paired, weight), mean_of_means(second, paired, weight)
+    sums, counts = by_group(second - first, paired, groups)
     low, high = _interval(sums, counts, weight, np.random.default_rng(rng_seed), level)
     chance = sign_flip(sums / counts.sum(axis=0) @ (weight / weight.sum()), rng_seed=rng_seed)
     difference, relative = after - before, compute_improvement(before, after)
@@ -125,44 +118,11 @@ def verdict(difference: Difference, *, lower_is_better: bool = False) -> str:
 
 
 def _checked(seed: ArrayLike, best: ArrayLike, groups: Sequence[str | None] | None) -> tuple[Array, Array]:
-    first, second = np.asarray(seed, dtype=np.float64), np.asarray(best, dtype=np.float64)
+    first, second = checked(seed), checked(best)
     if first.ndim != 2 or first.shape != second.shape:
         raise ValueError(f"the scores have shapes {first.shape} and {second.shape}; both sides need the same examples and objectives")
-    if groups is not None and len(groups) != len(first):
-        raise ValueError(f"there are {len(groups)} groups for {len(first)} examples; every example needs its own entry")
-    for side in (first, second):
-        outside = side[(side < 0) | (side > 1)]
-        if outside.size:
-            raise ValueError(f"{outside[0]} is no score; scores are in 0..1, and NaN where there is none")
+    checked_groups(groups, len(first))
     return first, second
-
-
-def _weights(weights: ArrayLike | None, objectives: int) -> Array:
-    found = np.ones(objectives) if weights is None else np.asarray(weights, dtype=np.float64)
-    if found.shape != (objectives,) or not (np.isfinite(found) & (found >= 0)).all():
-        raise ValueError(f"the weights {found.tolist()} do not fit; {objectives} objectives need as many numbers of 0 or more")
-    return found
-
-
-def _mean(scores: Array, paired: NDArray[np.bool_], weights: Array) -> float:
-    """The mean of the columns' means over the pairs. fsum rounds once, so the order of examples does not matter."""
-    columns = [scores[paired[:, k], k].tolist() for k in range(scores.shape[1])]
-    means = (weight * fsum(column) / len(column) for weight, column in zip(weights.tolist(), columns, strict=True))
-    return fsum(means) / fsum(weights.tolist())
-
-
-def _by_group(differences: Array, paired: NDArray[np.bool_], groups: Sequence[str | None] | None) -> tuple[Array, Array]:
-    """Groups × objectives: the sum of the differences, and how many there are. Sorted, to be the same in any order."""
-    labels: list[object] = list(range(len(differences)))
-    if groups is not None:
-        labels = [(index,) if group is None else group for index, group in enumerate(groups)]
-    members: dict[object, list[int]] = {}
-    for index in np.flatnonzero(paired.any(axis=1)).tolist():
-        members.setdefault(labels[index], []).append(index)
-    rows = sorted(
-        ([fsum(column) for column in differences[indexes].T.tolist()], paired[indexes].sum(axis=0).tolist()) for indexes in members.values()
-    )
-    return np.array([sums for sums, _ in rows], dtype=np.float64), np.array([counts for _, counts in rows], dtype=np.float64)
 
 
 def _interval(sums: Array, counts: Array, weights: Array, rng: np.random.Generator, level: float) -> tuple[float, float]:
@@ -170,17 +130,10 @@ def _interval(sums: Array, counts: Array, weights: Array, rng: np.random.Generat
     if size < 2:
         return -1.0, 1.0
     share = weights / weights.sum()
-    imagined = _largest(sums, counts, share)
-    usual = counts.mean(axis=0)
-    means = []
-    for start in range(0, RESAMPLES, max(1, _BLOCK // size)):
-        draws = min(RESAMPLES - start, max(1, _BLOCK // size))
-        drawn = rng.standard_exponential((draws, size))
-        won, lost = rng.standard_gamma(IMAGINED, (2, draws, 1))
-        total = drawn @ sums + (won - lost) * imagined * usual
-        means.append((total / (drawn @ counts + (won + lost) * usual)) @ share)
+    largest = _largest(sums, counts, share)
+    means = weighted_means(sums, counts, share, (-largest, largest), rng)
     tail = NormalDist().cdf(-_student(1 - (1 - level) / 2, size - 1))
-    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
+    low, high = np.quantile(means, [tail, 1 - tail])
     return float(low), float(high)
 
 
