@@ -1,23 +1,24 @@
 """The seed beside what was chosen, on the same examples: overall, for each objective, and for each model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from adapters.example import Example
-from optimizer.loop import Found
 from optimizer.table import Table, Values, means
 from scoring.improvement import Difference, as_family, compute_improvement, overall_difference, paired_difference
 
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
-    """`table` holds the cells of both on the `examples`. Differences of objectives are in the units of their scorers; where lower is
+    """`seed`: a candidate's id; `chosen`: model → the id of the candidate beside it. `table` holds the cells of both on the `examples`.
+    Differences of objectives are in the units of their scorers; where lower is
     better, a gain is below zero. Means over objectives are oriented: there a gain is above zero."""
 
-    found: Found
+    seed: str
+    chosen: Mapping[str, str]
     examples: Sequence[Example]
     table: Table
     random_seed: int
@@ -48,13 +49,13 @@ class Pairing:
 
     @cached_property
     def _seed(self) -> Values:
-        return self.table.values(self.found.seed.id, self.examples)
+        return self.table.values(self.seed, self.examples)
 
     @cached_property
     def _best(self) -> Values:
         """Each model's columns from the candidate that was chosen for it."""
         columns = self.table.objectives.columns
-        parts = [self.table.values(who.id, self.examples)[:, columns(model)] for model, who in self.found.chosen.items()]
+        parts = [self.table.values(who, self.examples)[:, columns(model)] for model, who in self.chosen.items()]
         return np.concatenate(parts, axis=1)
 
     @cached_property
@@ -71,12 +72,13 @@ def _turned(oriented: Difference) -> Difference:
     """In the units of a scorer whose values are better when lower."""
     if oriented.n == 0:
         return oriented
-    seed, best, difference, low, high = map(_known, (oriented.seed, oriented.best, oriented.difference, oriented.low, oriented.high))
+    seed, best, difference, low, high = map(known, (oriented.seed, oriented.best, oriented.difference, oriented.low, oriented.high))
     relative = compute_improvement(1 - seed, 1 - best)
     return replace(oriented, seed=1 - seed, best=1 - best, difference=-difference, low=-high, high=-low, relative=relative)
 
 
-def _known(value: float | None) -> float:
+def known(value: float | None) -> float:
+    """A number of a comparison that has pairs."""
     if value is None:
         raise ValueError("a difference with pairs has every number")
     return value

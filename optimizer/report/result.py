@@ -2,30 +2,28 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence, Set
+from dataclasses import asdict
 from typing import Any
 
 from adapters.candidate import Candidate
 from adapters.digest import digest
 from adapters.example import Example
 from adapters.split import SealedTest
-from optimizer.budget import Claim, Ledger
-from optimizer.concurrent import together
-from optimizer.evaluate import CellKey, Evaluator, Spot, everywhere
+from optimizer.budget import Ledger
+from optimizer.evaluate import Cell, CellKey, Evaluator
 from optimizer.events import Observer, StageStarted, Warned
-from optimizer.journal import OPENED, REPORT_JOB, REPORTED, UNSEALED, Journal
+from optimizer.journal import REPORT_JOB, REPORTED, UNSEALED, Journal
 from optimizer.loop import CLOCK, Found, check_failures
 from optimizer.report.agreement import judge_agreement
 from optimizer.report.decision import against, floors, judged
 from optimizer.report.ground import ground
+from optimizer.report.looks import looks, note_opening, opened_for
+from optimizer.report.meeting import Meeting, Runs
 from optimizer.report.noise import noise
 from optimizer.report.pairing import Pairing
 from optimizer.schedule import Rules
 from optimizer.table import Table
-
-Runs = Mapping[Candidate, Sequence[str]]
-"""Candidate → the models that it is run with."""
 
 
 class Report:
@@ -59,8 +57,9 @@ class Report:
             met = met | {cell.key for cell in known}
         rounds = _rounds(runs, found)
         self._observer(StageStarted("report", sum(len(models) for each in rounds for models in each.values()) * len(examples)))
+        meeting = Meeting(self._evaluator, self._ledger, self._entering(table, split), job=REPORT_JOB, priced=self._rules.priced)
         for repeat, each in enumerate(rounds):
-            done = await self._round(each, examples, table, met, repeat, split)
+            done = await meeting.round(each, examples, repeat, met=met)
             if done < len(examples):
                 if repeat == 0:
                     self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} {split} examples"))
@@ -71,46 +70,24 @@ class Report:
 
     def _note_opening(self, chosen: str, seed: str, data: str) -> int:
         """How many candidates but the seed the test split was opened for by now, this one included; at least 1."""
-        opened = {kind for job, kind, body in self._journal.decisions() if job == REPORT_JOB and body.get("data") == data}
-        self._journal.decide(REPORT_JOB, OPENED + chosen, {"data": data})
-        look = max(1, len(({kind for kind in opened if kind.startswith(OPENED)} | {OPENED + chosen}) - {OPENED + seed}))
+        note_opening(self._journal, chosen, data)
+        look = looks(opened_for(self._journal, data), seed)
         if look > 1 and chosen != seed:
             self._observer(Warned(f"the test split was opened before, for another candidate: this is look {look}, and a flattering one"))
         return look
 
-    async def _round(self, runs: Runs, examples: Sequence[Example], table: Table, met: Set[CellKey], repeat: int, split: str) -> int:
-        """All examples once; returns how many the budget allowed. All at the same time, or as many as it allows: both sides meet the
-        same ones."""
-        done, step = 0, len(examples)
-        while done < len(examples) and step > 0:
-            where = {who: everywhere(examples[done : done + step], models, repeat) for who, models in runs.items()}
-            if await self._meet(where, table, met, sealed=split == "test"):
-                done += step
-            else:
-                step //= 2
-        return done
+    def _entering(self, table: Table, split: str) -> Callable[[Sequence[Cell]], Sequence[Cell]]:
+        def enter(cells: Sequence[Cell]) -> Sequence[Cell]:
+            new = table.add(cells)
+            with self._journal.together():
+                self._journal.add_cells([cell.row(REPORTED if split == "test" else UNSEALED) for cell in new])
+            return new
 
-    async def _meet(self, where: Mapping[Candidate, Sequence[Spot]], table: Table, met: Set[CellKey], *, sealed: bool) -> bool:
-        """Whether the budget allowed it."""
-        claims = (
-            self._evaluator.claim(who, [spot for spot in spots if (who.id, spot.example.id, *spot[1:]) not in met], self._rules.priced)
-            for who, spots in where.items()
-        )
-        claim = sum(claims, Claim())
-        if self._ledger.refusal(claim) is not None:
-            return False
-        ticket = self._ledger.hold(claim)
-        rows = await together(self._evaluator.fill(who, spots, REPORT_JOB) for who, spots in where.items())
-        cells = [cell for row in rows for cell in row]
-        new = table.add(cells)
-        booked = [replace(cell.used, cells=0, uses=0) if cell.key in met else cell.used for cell in new]
-        self._ledger.settle(ticket, booked)
-        with self._journal.together():
-            self._journal.add_cells([cell.row(REPORTED if sealed else UNSEALED) for cell in new])
-        return True
+        return enter
 
     def _result(self, found: Found, split: str, examples: Sequence[Example], table: Table) -> dict[str, Any]:
-        told = Pairing(found, examples, table, self._rules.random_seed)
+        chosen = {model: who.id for model, who in found.chosen.items()}
+        told = Pairing(found.seed.id, chosen, examples, table, self._rules.random_seed)
         cells = {cell.key: cell for cell in [*found.table.all(), *table.all()]}
         failed = Counter(cell.failed for cell in cells.values() if cell.failed is not None)
         overall, objectives, wanted = told.overall(), told.objectives(), table.objectives
