@@ -1,7 +1,7 @@
 """Splits: which examples the search learns from (train), selects by (val), and never sees (test).
 
-Examples of one group, and examples with the same inputs, are never dealt to different parts: what is learnt by heart on one
-would look like skill on the other.
+Examples of one group, and examples with the same inputs but for case and spaces, are never dealt to different parts: what is learnt by
+heart on one would look like skill on the other.
 """
 
 import math
@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from adapters.dataset import DatasetError, Row
 from adapters.digest import canonical, digest
+from adapters.duplicates import duplicates, sameness
 from adapters.example import Example
 from adapters.nearest import nearest
 
@@ -34,7 +35,7 @@ class SealError(RuntimeError):
 
 
 class SealedTest:
-    """The test split. Until it is opened it tells nothing but its size; it is opened once, by the final report."""
+    """The test split. Until it is opened it tells nothing but its size, and that of its groups; it is opened once, by the final report."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
         self.__examples = tuple(examples)
@@ -44,12 +45,23 @@ class SealedTest:
     def __len__(self) -> int:
         return len(self.__examples)
 
+    @property
+    def group_sizes(self) -> list[int]:
+        """See the function of that name."""
+        return group_sizes(self.__examples)
+
     def open(self, reason: str) -> tuple[Example, ...]:
         """The examples. Raises SealError the second time."""
         if self.opened_for is not None:
             raise SealError(f"the test split was opened already, for: {self.opened_for}; not again for: {reason}")
         self.opened_for = reason
         return self.__examples
+
+
+def group_sizes(examples: Iterable[Example]) -> list[int]:
+    """How many examples each piece of evidence has that is independent of the others: a group's, or 1 for an example without one."""
+    groups: Counter[str | int] = Counter(index if each.group is None else each.group for index, each in enumerate(examples))
+    return list(groups.values())
 
 
 @dataclass(frozen=True)
@@ -144,23 +156,7 @@ def _part(row: Row) -> Part:
 
 def _splits(parts: dict[Part, list[Example]]) -> Splits:
     train, val, test = (tuple(sorted(parts[part], key=lambda example: example.id)) for part in PARTS)
-    return Splits(SearchData(train, val), SealedTest(test), _doubles(parts))
-
-
-def _doubles(parts: dict[Part, list[Example]]) -> tuple[str, ...]:
-    """A note for each two parts that share inputs. Only marked rows can: dealing keeps them together."""
-    where: dict[str, dict[str, str]] = {
-        part: {canonical(example.inputs): example.id for example in examples} for part, examples in parts.items()
-    }
-    notes = []
-    for one, other in (("train", "val"), ("train", "test"), ("val", "test")):
-        common = sorted((where[one][inputs], where[other][inputs]) for inputs in where[one].keys() & where[other].keys())
-        if common:
-            notes.append(
-                f"{one} and {other} have {len(common)} inputs in common, the first in {common[0][0]!r} and {common[0][1]!r}: "
-                f"what {other} says of new inputs is too good"
-            )
-    return tuple(notes)
+    return Splits(SearchData(train, val), SealedTest(test), duplicates(parts))
 
 
 def _deal(examples: Sequence[Example], shares: Shares, seed: int) -> dict[Part, list[Example]]:
@@ -198,12 +194,12 @@ def _units(examples: Sequence[Example]) -> list[list[Example]]:
         return key
 
     for example in examples:
-        inputs = "inputs " + canonical(example.inputs)
+        inputs = "inputs " + sameness(example.inputs)
         if example.group is not None:
             above[root(inputs)] = root("group " + example.group)
     units: dict[str, list[Example]] = defaultdict(list)
     for example in examples:
-        units[root("inputs " + canonical(example.inputs))].append(example)
+        units[root("inputs " + sameness(example.inputs))].append(example)
     return list(units.values())
 
 

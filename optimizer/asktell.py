@@ -27,6 +27,7 @@ from optimizer.policy import ALL_ALIKE, Objectives
 from optimizer.pool import Composing, Pool
 from optimizer.propose.demos import offers, shown_by, unshown
 from optimizer.propose.guards import Guards
+from optimizer.propose.overlap import Overlap
 from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Task
 from optimizer.schedule import FREE, Rules, Schedule
 from optimizer.table import Table
@@ -116,7 +117,7 @@ class Study:
         self._models, self._dimensions = tuple(models), tuple(dimensions)
         self._examples = {example.id: example for example in examples}
         inputs = input_names(examples)
-        self._guards = Guards(lambda text: placeholders(text, inputs), MAX_BYTES, train)
+        self._guards = Guards(lambda text: placeholders(text, inputs), MAX_BYTES, train, Overlap(train, val))
         wanted = self._dimensions if objectives.dimensions is None else tuple(objectives.dimensions)
         self._table = Table(examples, Objectives(self._models, wanted, objectives))
         self._pool = Pool(self.seed, self._table, examples, val, self._composing(train))
@@ -134,7 +135,7 @@ class Study:
     def _composing(self, train: Sequence[Example]) -> Composing:
         if self._demos and not offers(train):
             raise StudyError("no train example has an expected answer to show; leave demos out")
-        guards, offered = self._guards, offers(unshown(self.seed, train)) if self._demos else ()
+        guards, offered = self._guards, self._guards.offered(offers(unshown(self.seed, train))) if self._demos else ()
         composer = Composer(guards.placeholders, self._demos)
         return Composing(offered, composer, lambda old, new: guards.problem(old, new, frozenset()))
 

@@ -30,6 +30,7 @@ from optimizer.judging import ScorerModel
 from optimizer.pool import Composing
 from optimizer.propose.demos import offers, unshown
 from optimizer.propose.guards import Guards
+from optimizer.propose.overlap import Overlap
 from optimizer.propose.proposer import Proposer
 from optimizer.propose.reflection import Reflection
 from scoring.loading import load_scorer
@@ -84,11 +85,13 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None, score
         for index, model in enumerate(config.models)
     ]
     reflection = config.proposers.reflection
-    guards = Guards(adapter.placeholders, MAX_BYTES if reflection is None else reflection.max_bytes, splits.search.train)
+    train, val = splits.search.train, splits.search.val
+    max_bytes = MAX_BYTES if reflection is None else reflection.max_bytes
+    guards = Guards(adapter.placeholders, max_bytes, train, Overlap(train, val))
     hashes = {
         "examples": data_hash(everything),
-        "train examples": data_hash(splits.search.train),
-        "val examples": data_hash(splits.search.val),
+        "train examples": data_hash(train),
+        "val examples": data_hash(val),
         "scorers": suite.version,
     }
     proposers = _proposers(config, clients, guards)
@@ -187,7 +190,7 @@ def _composing(config: Config, guards: Guards, seed: Candidate, data: SearchData
     if not offers(data.train):
         raise PlacedError("proposers.demos", "no train example has an expected answer to show; add some, or leave demos out")
     # What the seed shows is known already, maybe in another form: an example shown twice wastes its room.
-    return Composing(offers(unshown(seed, data.train)), Composer(guards.placeholders, demos.max), problem)
+    return Composing(guards.offered(offers(unshown(seed, data.train))), Composer(guards.placeholders, demos.max), problem)
 
 
 def _check_objectives(config: Config, given: Sequence[str] | None) -> None:

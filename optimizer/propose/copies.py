@@ -74,13 +74,17 @@ class Copies:
 
     @cached_property
     def _specific(self) -> frozenset[tuple[str, str]]:
-        """Answers with their places."""
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
-        for example in self._train:
-            for place, answer in set(answers(example.expected)):
-                counts[place][answer] += 1
-        open_places = {place: n for place, n in counts.items() if 2 * sum(times == 1 for times in n.values()) > n.total()}
-        return frozenset((place, answer) for place, n in open_places.items() for answer, times in n.items() if times <= FEW)
+        return specific(self._train)
+
+
+def specific(examples: Sequence[Example]) -> frozenset[tuple[str, str]]:
+    """The answers that are no labels, each as `answers` gives it, with its place."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for example in examples:
+        for place, answer in set(answers(example.expected)):
+            counts[place][answer] += 1
+    open_places = {place: n for place, n in counts.items() if 2 * sum(times == 1 for times in n.values()) > n.total()}
+    return frozenset((place, answer) for place, n in open_places.items() for answer, times in n.items() if times <= FEW)
 
 
 def words(text: str) -> str:

@@ -205,13 +205,19 @@ def test_marked_parts_with_inputs_in_common_are_told_of() -> None:
         row("0", split="train", inputs="x"),
         row("1", split="val", inputs="y"),
         row("2", split="test", inputs="x"),
-        row("3", split="test", inputs="y"),
-        row("4", split="test", inputs="x"),
+        row("3", split="test", inputs=" Y"),
     ]
-    assert split_dataset(rows, None, 0).notes == (
-        "train and test have 1 inputs in common, the first in '0' and '4': what test says of new inputs is too good",
-        "val and test have 1 inputs in common, the first in '1' and '3': what test says of new inputs is too good",
-    )
+    told = split_dataset(rows, None, 0).notes
+    assert [note.partition(",")[0] for note in told] == [
+        "test: 1 example has the same inputs as in train ('0' and '2')",
+        "test: 1 example has the same inputs as in val ('1' and '3')",
+    ]
+
+
+def test_case_and_spaces_part_nothing() -> None:
+    rows = [row(f"{n}{k}", inputs=text) for n in range(6) for k, text in enumerate([f"Text {n}", f" text\n{n}", f"TEXT  {n}"])]
+    for dealt in parts(split_dataset(rows, Shares(0.4, 0.3, 0.3), 0)):
+        assert len(dealt) == 3 * len({e.id[0] for e in dealt})
 
 
 def test_the_test_split_opens_once() -> None:

@@ -44,6 +44,7 @@ from optimizer.noise import repeatable
 from optimizer.policy import Array
 from optimizer.pool import Composing
 from optimizer.propose.guards import Guards
+from optimizer.propose.overlap import Overlap
 from optimizer.propose.proposer import Task
 from optimizer.propose.reflection import Reflection
 from optimizer.schedule import Rules
@@ -150,7 +151,7 @@ class Bench:
         self.world, self.journal, self.data = world, journal, SearchData(train, val)
         self.desk = Desk(journal)
         adapter = PromptAdapter(system="{system}", user="{request}", inputs={"request"})
-        self.guards = Guards(adapter.placeholders, 20_000, train)
+        self.guards = Guards(adapter.placeholders, 20_000, train, Overlap(train, val))
         models, suite = [TaskModel(model, Client(world, model), world.options.fickle) for model in world.models], Suite([Codes()])
         self.evaluator = Evaluator(adapter, models, suite, self.desk, journal, seed, lambda _: None)
         self.repeats = repeatable("auto", models, suite, train)

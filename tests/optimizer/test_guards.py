@@ -160,5 +160,5 @@ def test_every_changed_component_is_checked_and_only_those() -> None:
 def test_demonstrations_may_copy_and_be_long_but_not_be_the_same() -> None:
     guard = guards(example("e", ticket=LONG), max_bytes=10)
     parent = pair("One.", "Two.")
-    assert guard.problem(parent, pair("One.", "Two.", f'{{"inputs": {{"ticket": "{LONG}"}}, "answer": ""}}'), set()) is None
+    assert guard.problem(parent, pair("One.", "Two.", f'{{"inputs": {{"ticket": "{LONG}"}}, "answer": "yes"}}'), set()) is None
     assert guard.problem(parent, pair("One.", "Two."), set()) == "the text is the same as before"
