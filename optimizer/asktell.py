@@ -56,11 +56,13 @@ class Block:
 @dataclass(frozen=True)
 class Lesson:
     """A new candidate is wanted, a rewrite of `parent`; give it to `propose`, or none. `cells`: what the parent did on some train examples,
-    mostly such where it lost points. `others`: what other candidates did on the same ones."""
+    mostly such where it lost points. `others`: what other candidates did on the same ones. `anew`: it is best written as if there were no
+    text yet, for the parent's may be wrong in its approach."""
 
     parent: Candidate
     cells: Sequence[Cell]
     others: Sequence[Other]
+    anew: bool = False
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class Study:
             job = self._schedule.draw()
             self._in_vain += 1
             if job.proposer is not None:
-                return Lesson(job.candidate, job.lessons, job.others)
+                return Lesson(job.candidate, job.lessons, job.others, job.anew)
             if job.spots:
                 self._in_vain = 0
                 self._take(job.candidate)
@@ -175,7 +177,7 @@ class Study:
         problem = self._guards.problem(parent, child, {member.id for member in self._pool.members}, read)
         if problem is None:
             self._in_vain = 0
-            self._take(child, None if lesson is None else parent)
+            self._take(child, None if lesson is None or lesson.anew else parent)
         return problem
 
     # --- telling --------------------------------------------------------------------------------------------------

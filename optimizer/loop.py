@@ -232,7 +232,7 @@ class Search:
         def problem(child: Candidate) -> str | None:
             return self._guards.problem(parent, child, job.known, job.examples)
 
-        task = Task(parent, job.lessons, job.others, problem, line, self._rules.stream("proposal", job.index))
+        task = Task(parent, job.lessons, job.others, problem, line, self._rules.stream("proposal", job.index), job.anew)
         try:
             return replace(job, proposal=await proposer.propose(task))
         except ModelError as error:
@@ -276,7 +276,8 @@ class Search:
             parent, made_by, how = job.candidate, job.proposer.name, "proposed"
         else:
             parent, made_by, how = self._pool.nearest(candidate), LINES, "composed"
-        self._pool.add(candidate, None if job.proposer is None else parent)
+        # A text that was written anew tells nothing of what rewrites keep.
+        self._pool.add(candidate, None if job.proposer is None or job.anew else parent)
         return CandidateRow(candidate.id, candidate.components, [parent.id], made_by, job.index, how)
 
     def _outcome(self, job: Job) -> tuple[Outcome, str, Candidate | None]:

@@ -27,6 +27,8 @@ FIRST = 30
 """Train examples that the seed meets before anything else, and half as many of val."""
 OPENING = 6
 """Proposals that are made from what the seed has shown there, before anything else is run."""
+ANEW = 3
+"""One in so many proposals of the opening is written as if there were no text yet: rewrites keep the seed's frame, and its faults."""
 BLOCK = 12
 """Cells of one job."""
 PROPOSE = "propose"
@@ -69,6 +71,7 @@ class Job:
     lessons: Sequence[Cell]
     known: frozenset[str]
     others: Sequence[Other]
+    anew: bool = False
     claim: Claim = FREE
     ticket: int = 0
     cells: Sequence[Cell] = ()
@@ -154,7 +157,8 @@ class Schedule:
         batch = lessons(learnt, self._wanted, proposer.minibatch, self._rules.stream("lessons", index))
         cells = told(self._table.cells(parent.id, batch), self._wanted)
         known = frozenset(each.id for each in self._pool.members)
-        return Job(index, "propose", parent, (), proposer, cells, known, self._pool.others(parent, batch))
+        anew = opening and index % ANEW == ANEW - 1
+        return Job(index, PROPOSE, parent, (), proposer, cells, known, self._pool.others(parent, batch), anew)
 
     def _teachers(self) -> list[Candidate]:
         """Those that lost points on train."""

@@ -26,7 +26,7 @@ class Other:
 class Task:
     """What one job asks of a proposer: a child of `parent`. `cells` are the parent's on some train examples, `others` what the pool's other
     members, the oldest first, were known to do there when the job was drawn; `problem` is what is wrong with a child before it costs
-    anything (the guards), or None. `rng` is the job's own random stream."""
+    anything (the guards), or None. `rng` is the job's own random stream. `anew`: the child is to owe the parent's text nothing."""
 
     parent: Candidate
     cells: Sequence[Cell]
@@ -34,6 +34,7 @@ class Task:
     problem: Callable[[Candidate], str | None]
     line: Callable[[ModelClient], Line]
     rng: random.Random
+    anew: bool = False
 
 
 @dataclass(frozen=True)

@@ -23,12 +23,19 @@ INSTRUCTION = """\
 You improve a text that is part of a prompt for a language model. The text is called "{component}". Below you find the text as it is \
 now, and how the model did with it on some examples: what was asked, what came back, what that was worth and why.
 
-Find out what the text should have said so that the model had done better. Then write the whole text anew: keep what works, mend what \
-failed, and add every fact and rule that the feedback reveals. State general rules that will help on examples that you have not \
+{how} State general rules that will help on examples that you have not \
 seen; do not repeat the examples themselves.{placeholders}
 
 Reply with your reasoning, if you need it, and then exactly one block fenced by ``` that holds the whole new text and nothing \
 else. If the text itself needs such fences, fence the block with more backticks than any inside it."""
+
+MEND = """\
+Find out what the text should have said so that the model had done better. Then write the whole text anew: keep what works, mend what \
+failed, and add every fact and rule that the feedback reveals."""
+
+ANEW = """\
+The text may be wrong in its whole approach, so do not mend it. Find out from the examples what is asked and how it is answered. Then \
+write a text of your own, as if there were none yet, with every fact and rule that the feedback reveals."""
 
 OTHERS = """\
 # Other texts of this part
@@ -52,7 +59,7 @@ class Reflection:
         if not priced:
             return Claim(calls=2)
         # A character of UTF-8 takes up to four bytes. The second prompt holds the first one and its reply.
-        size = 4 * AROUND_LIMIT + max(len(self._opening(name, text).encode()) for name, text in _texts(parent).items())
+        size = 4 * AROUND_LIMIT + max(len(self._opening(*each, how).encode()) for each in _texts(parent).items() for how in (MEND, ANEW))
         first = Request((Message("user", "x" * size),))
         reply = "x" * self._client.ceiling(first).output_tokens
         second = Request((*first.messages, Message("assistant", reply), Message("user", "x" * 4 * COMPLAINT_LIMIT)))
@@ -94,17 +101,17 @@ class Reflection:
         better = named(task.cells, [other for other in task.others if other.candidate.components[component] != text], self._objectives)
         cells = {name: other.cells for name, other in better.items()}
         did = render(task.cells, EXAMPLES_LIMIT, reveal=self._reveal, texts=cells, objectives=self._objectives)
-        parts = [self._opening(component, text), f"# How it did\n\n{did}"]
+        parts = [self._opening(component, text, ANEW if task.anew else MEND), f"# How it did\n\n{did}"]
         if better:
             told = (f"## Text {name}\n\n{_changes(text, other.candidate.components[component])}" for name, other in better.items())
             parts.append("\n\n".join([OTHERS, *told]))
         return "\n\n".join(parts)
 
-    def _opening(self, component: str, text: str) -> str:
-        """What a prompt for the component begins with, whatever its job: the instruction and the text as it is."""
+    def _opening(self, component: str, text: str, how: str) -> str:
+        """What a prompt for the component begins with, whatever its job: the instruction and the text as it is. `how`: MEND or ANEW."""
         names = ", ".join(f"{{{name}}}" for name in sorted(self._guards.placeholders(text)))
         placeholders = f" The text names values in braces, which have to stay as they are: {names}." if names else ""
-        instruction = INSTRUCTION.format(component=component, placeholders=placeholders)
+        instruction = INSTRUCTION.format(component=component, how=how, placeholders=placeholders)
         return f"{instruction}\n\n# The text now\n\n{text or '(empty)'}"
 
 

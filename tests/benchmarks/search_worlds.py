@@ -25,7 +25,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from worlds import SEED, Client, Options, World
+from worlds import Client, Options, World
 
 from adapters.answer import TracedAnswer
 from adapters.candidate import Candidate
@@ -60,6 +60,8 @@ WORLDS = {
     "opaque": Options(opaque=True),
     "fickle": Options(fickle=True),
     "few": Options(fickle=True, examples=16),
+    "defective": Options(paragraph=True, defective=True),
+    "defective-lines": Options(defective=True),
     "null": Options(base=0.6, strength=0.0),
 }
 MINIBATCH = 20
@@ -97,6 +99,7 @@ PARTS: Mapping[str, Callable[[], list[Change]]] = {
     "composing": lambda: [(Composer, "climb", _as_it_is)],
     "relevance": lambda: [(Words, "relevance", _unrelated), *constant("IDLE", 0.0)],
     "opening": lambda: constant("OPENING", 0),
+    "anew": lambda: constant("ANEW", 10**9),
     "confirm": lambda: constant("CYCLE", ("explore", "explore", "explore", "propose")),
     "thompson": lambda: constant("HEAT", 0.0),
     "own": lambda: constant("OWN", 1e-6),
@@ -170,7 +173,7 @@ async def searched(bench: Bench, budget: int, in_flight: int, sures: Sequence[fl
     ledger, guards = Ledger(BudgetConfig(rollouts=budget)), bench.guards
     composing = Composing((), Composer(guards.placeholders, 0), lambda old, new: guards.problem(old, new, frozenset()))
     search = Search(
-        Candidate({"system": SEED}),
+        Candidate({"system": bench.world.seed}),
         bench.data,
         rules=Rules(in_flight, 0, 1.0, priced=False, report_share=0.0, repeats=bench.repeats),
         evaluator=bench.evaluator,
@@ -207,7 +210,7 @@ async def classic(bench: Bench, budget: int, in_flight: int, sures: Sequence[flo
         spent += len(examples) * len(models)
         return await bench.evaluator.fill(candidate, everywhere(examples, models), job)
 
-    seed = Candidate({"system": SEED})
+    seed = Candidate({"system": bench.world.seed})
     pool_.append((seed, _values(await fill(seed, bench.data.val))))
     while spent + (2 * size + len(bench.data.val)) * len(models) <= budget:
         job += 1
@@ -296,10 +299,15 @@ def _worlds(asked: argparse.Namespace) -> list[World]:
     return [World(asked.first + number, options, models) for number in range(asked.runs)]
 
 
+def _title(asked: argparse.Namespace, worlds: Sequence[World]) -> str:
+    seeds = _points([world.worth(world.seed) for world in worlds])
+    return f"{asked.world}, {asked.models} model(s), {asked.runs} worlds: seed {seeds}"
+
+
 def worth(asked: argparse.Namespace) -> None:
     worlds = _worlds(asked)
     best = f", best that was found with the rules known {_points([world.best for world in worlds])}" if asked.best else ""
-    print(f"{asked.world}, {asked.models} model(s), {asked.runs} worlds: seed {_points([world.worth(SEED) for world in worlds])}{best}")
+    print(f"{_title(asked, worlds)}{best}")
     full: dict[int, list[Ran]] = {}
     for name, way, width, changes in _variants(asked):
         for budget in map(int, asked.budgets.split(",")):
@@ -310,7 +318,7 @@ def worth(asked: argparse.Namespace) -> None:
             if way is searched:
                 told.append(f"unsure {_beside([each.favourite for each in ran], [each.favourite for each in base])}")
             means = (float(np.mean([getattr(each, part) for each in ran])) for part in ("rollouts", "reflections", "seconds"))
-            kept = sum(each.text == SEED for each in ran)
+            kept = sum(each.text == world.seed for each, world in zip(ran, worlds, strict=True))
             told.append("rollouts {:.0f}, reflections {:.1f}, {:.2f} s, seed kept {}".format(*means, kept))
             print(f"{name:24} {budget:5}  {' | '.join(told)}", flush=True)
 
@@ -321,7 +329,7 @@ def _beside(got: Sequence[float], base: Sequence[float]) -> str:
 
 def sure(asked: argparse.Namespace) -> None:
     worlds, sures = _worlds(asked), [float(value) for value in asked.sure.split(",")]
-    print(f"{asked.world}, {asked.models} model(s), {asked.runs} worlds: seed {_points([world.worth(SEED) for world in worlds])}")
+    print(_title(asked, worlds))
     for budget in map(int, asked.budgets.split(",")):
         with changed([change for setting in asked.set for change in _setting(setting)]):
             ran = [run(searched, world, budget, int(asked.in_flight.split(",")[0]), sures) for world in worlds]

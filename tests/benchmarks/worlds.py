@@ -19,8 +19,10 @@ from adapters.answer import Usage
 from adapters.clients.client import Capabilities, Completion, Request
 from adapters.digest import Json
 from adapters.example import Example
+from optimizer.propose.reflection import ANEW
 
 SEED = "Read the request and give the code of everything that is asked."
+DEFECTIVE = "Read the request, mind Z1, Z2, Z3, Z4, X0, X1 and X2, and give the code of everything that is asked."
 CODE = re.compile(r"\b([RXZ])(\d+)\b")
 """R: a rule. X: the rule misread. Z: a line of no use."""
 STATEMENT = re.compile(r"(?<=\.)\s+")
@@ -38,7 +40,8 @@ when another rule spoils it."""
 class Options:
     """`base`: the chance of a code without its rule. `strength`: how much prompts matter, 0 (not at all) to 1. `noise`: the share of codes
     that come out the other way. `reword`: a rewrite words every line anew. `paragraph`: prompts have one line. `opaque`: lines have no word
-    in common with requests. `fickle`: the same question gets another answer each time. `examples`: in train, and in val."""
+    in common with requests. `fickle`: the same question gets another answer each time. `examples`: in train, and in val.
+    `defective`: the seed's first sentence, which every rewrite keeps, does harm."""
 
     rules: int = 12
     base: float = 0.25
@@ -49,11 +52,13 @@ class Options:
     opaque: bool = False
     fickle: bool = False
     examples: int = 60
+    defective: bool = False
 
 
 class World:
     def __init__(self, number: int, options: Options, models: Sequence[str]) -> None:
         self.number, self.options, self.models = number, options, models
+        self.seed = DEFECTIVE if options.defective else SEED
         rng = random.Random(f"world {number}")
         syllables = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
         names = rng.sample([a + b + c for a in syllables for b in syllables[:12] for c in ("", "n", "s")], 4 * options.rules + 40)
@@ -127,10 +132,10 @@ class World:
         return json.dumps(codes)
 
     def reflect(self, prompt: str, salt: object) -> str:
-        """Keeps most of the text, and takes up some of the hints that the feedback holds."""
+        """Keeps most of the text, where that is asked for, and takes up some of the hints that the feedback holds."""
         rng = random.Random(f"{self.number} {salt} {_uniform(prompt)}")
         text = prompt.split("# The text now\n\n")[1].split("\n\n# How it did", maxsplit=1)[0].strip()
-        first, *rest = STATEMENT.split(text)
+        first, *rest = [SEED] if ANEW in prompt else STATEMENT.split(text)
         hints = sorted({int(n) for line in re.findall(r"Feedback: wrong: (.*)", prompt) for n in re.findall(r"R(\d+)", line)})
         mended = {f"X{hint}" for hint in hints if rng.random() < 0.5}
         kept = [line for line in rest if rng.random() >= FORGETS and not mended & set(_codes(line))]

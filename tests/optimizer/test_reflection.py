@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from optimizer.journal import Journal
 from optimizer.policy import ALL_ALIKE
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Other, Proposal, Task
-from optimizer.propose.reflection import AROUND_LIMIT, Reflection
+from optimizer.propose.reflection import ANEW, AROUND_LIMIT, MEND, Reflection
 
 NAMES = ("ticket", "note")
 GUARDS = Guards(lambda text: placeholders(text, NAMES), 2000, ())
@@ -103,6 +104,18 @@ async def test_a_prompt_without_placeholders_or_other_texts_speaks_of_none(journ
     text = sent(model.asked[0])[0][1]
     assert "braces" not in text and "Other texts" not in text
     assert text.startswith("You improve a text")
+
+
+async def test_what_is_to_be_written_anew_is_not_to_be_mended(journal: Journal) -> None:
+    parent, model = candidate("Say yes.\nBe kind to {ticket}."), Model(lambda _: "```\nHelp with {ticket}.\n```")
+    now = task(parent, cells=[cell(example("e"), 0.0)], desk=Desk(journal))
+    for anew, said, unsaid in ((False, MEND, ANEW), (True, ANEW, MEND)):
+        proposal = await Reflection(model, GUARDS, 10, True, ALL_ALIKE).propose(replace(now, anew=anew))
+        text = sent(model.asked[-1])[0][1]
+        assert said in text and unsaid not in text
+        assert "which have to stay as they are: {ticket}." in text and "# The text now\n\nSay yes." in text
+        assert proposal.child == candidate("Help with {ticket}.")
+    assert len(model.asked) == 2
 
 
 async def test_an_empty_text_is_called_empty(journal: Journal) -> None:
@@ -259,7 +272,8 @@ def test_the_longest_prompts_stay_within_the_claim_and_use_most_of_it(tmp_path: 
         spoken = [Model(in_turn("🦜" * 250, "🦜" * 250), max_tokens=1000), Model(in_turn("```\n🦜\n```", ""), max_tokens=12)]
         for n, other in enumerate(spoken):
             other.model = f"other {n}"
-            bounded(parent, task(parent, cells=cells, problem=lambda _: "🦜" * 5000, desk=Desk(journal)), other, guards)
+            complaining = task(parent, cells=cells, problem=lambda _: "🦜" * 5000, desk=Desk(journal))
+            bounded(parent, replace(complaining, anew=n == 1), other, guards)
             assert len(other.asked) == 2
 
 
