@@ -22,7 +22,7 @@ class Spent:
 class StageStarted:
     """`total`: the rollouts that the stage may take at most; None where it ends by its own rules."""
 
-    stage: Literal["seed", "search", "report"]
+    stage: Literal["seed", "search", "report", "evaluation"]
     total: int | None
 
 

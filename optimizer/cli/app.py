@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from optimizer.cli import check, diff, front, init, replay, resume, run, schema, show
+from optimizer.cli import check, compare, diff, evaluate, front, init, replay, resume, run, schema, show
 
 app = typer.Typer(
     add_completion=False,
@@ -29,5 +29,5 @@ def _options(
     """Improve prompts by measured search."""
 
 
-for _command in (run, resume, replay, front, show, diff, check, schema, init):
+for _command in (run, resume, replay, front, show, diff, evaluate, compare, check, schema, init):
     app.command(_command.__name__.rpartition(".")[2])(_command.command)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -16,6 +16,12 @@ Overrides = Annotated[
 ]
 OutFolder = Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The run's directory; without it runs/<name>.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print data as JSON on stdout.")]
+EvaluationFolder = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Where all evaluations of the config are kept; without it evaluations/<name>.")
+]
+Split = Annotated[Literal["train", "val", "test"], typer.Option("--split", help="Which examples; a look at test is noted, and counts.")]
+ModelIds = Annotated[str | None, typer.Option("--models", metavar="ID,ID", help="Some of the config's models; without it all.")]
+Repeats = Annotated[int, typer.Option("--repeats", min=1, max=20, help="How often each example is run with each model.")]
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show nothing but warnings and the result.")]
 
 

@@ -76,7 +76,7 @@ class RunRecord:
             rows = [row for candidate in self.pool() for row in journal.cells(candidate.id, "val")]
         examples = {row.example: Example(row.example, {}) for row in rows}
         table = Table(list(examples.values()), self.wanted)
-        table.add(_cell(row, examples[row.example]) for row in rows)
+        table.add(read_cell(row, examples[row.example]) for row in rows)
         standing = Standing(table, list(examples.values()))
         for candidate in self.pool():
             standing.add(candidate.id)
@@ -134,7 +134,7 @@ def read_run(folder: Path) -> RunRecord:
     return RunRecord(folder, listed, _objectives(folder, standing["levels"]))
 
 
-def _cell(row: CellRow, example: Example) -> Cell:
+def read_cell(row: CellRow, example: Example) -> Cell:
     """What the journal keeps of a cell that says how the candidate did."""
     score = Score(row.body["values"]) if "values" in row.body else None
     return Cell(row.candidate, example, row.model, None, score, row.failed, Used(1, {}, 0), repeat=row.repeat)

@@ -5,10 +5,10 @@ import os
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from rich.console import Console
 
@@ -26,6 +26,9 @@ from optimizer.run import run
 from optimizer.rundir import MANIFEST, read_manifest
 from optimizer.trial import check_dimensions
 
+T = TypeVar("T")
+Work = Callable[[Prepared, Watcher], Awaitable[T]]
+
 STOPPING = "stopping: the calls under way are waited for, since they are paid for; once more to stop at once"
 
 
@@ -42,24 +45,35 @@ def sit(
     """`folder`: where the config's paths start; `out`: the run directory. Raises StoppedError after Ctrl-C or SIGTERM."""
     console = Console(stderr=True, highlight=False)
 
-    async def stoppable(prepared: Prepared, watcher: Watcher) -> dict[str, Any]:
-        with _brake(lambda: say(console, STOPPING), lambda: _leave(out)):
+    async def searched(prepared: Prepared, watcher: Watcher) -> dict[str, Any]:
+        return await run(prepared, out, watcher, allow_changes=allow_changes)
+
+    result = attended(config, folder, searched, lambda: _way_back(out), console, quiet=quiet)
+    show_result(result, out, console, config.budget.rollouts)
+    if as_json:
+        emit(result)
+    if require_improvement and result["verdict"] != "improved":
+        raise RequirementError(f"an improvement was required, and the verdict is: {result['verdict']}")
+
+
+def attended(config: Config, folder: Path, work: Work[T], way_back: Callable[[], str], console: Console, *, quiet: bool = False) -> T:
+    """What `work` makes of the prepared config while somebody watches, who may stop it. `way_back`: how to go on then, in words.
+
+    Raises StoppedError after Ctrl-C or SIGTERM."""
+
+    async def stoppable(prepared: Prepared, watcher: Watcher) -> T:
+        with _brake(lambda: say(console, STOPPING), lambda: _leave(way_back())):
             await check_dimensions(prepared)
-            return await run(prepared, out, watcher, allow_changes=allow_changes)
+            return await work(prepared, watcher)
 
     try:
         with watched(console, config.budget, quiet=quiet) as watcher:
             prepared = prepare(config, folder, watcher.retried)
             for warning in prepared.warnings:
                 watcher(Warned(warning))
-            result = asyncio.run(stoppable(prepared, watcher))
+            return asyncio.run(stoppable(prepared, watcher))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        raise StoppedError(_way_back(out)) from None
-    show_result(result, out, console, config.budget.rollouts)
-    if as_json:
-        emit(result)
-    if require_improvement and result["verdict"] != "improved":
-        raise RequirementError(f"an improvement was required, and the verdict is: {result['verdict']}")
+        raise StoppedError(way_back()) from None
 
 
 def recorded(out: Path) -> tuple[Config, Path]:
@@ -68,9 +82,9 @@ def recorded(out: Path) -> tuple[Config, Path]:
     return config_from_manifest(manifest["config"]), Path(manifest["folder"])
 
 
-def _leave(out: Path) -> NoReturn:
+def _leave(way_back: str) -> NoReturn:
     """At once, whatever hangs: a run can be killed at any moment. Written past Python's buffers, whose locks may be held just now."""
-    os.write(sys.stderr.fileno(), f"\n{visible(_way_back(out))}\n".encode())
+    os.write(sys.stderr.fileno(), f"\n{visible(way_back)}\n".encode())
     os._exit(StoppedError.exit_code)
 
 

@@ -19,7 +19,7 @@ WINDOW = 10.0
 EVERY = 5.0
 """Seconds between two lines where there is no terminal."""
 
-STAGES = {"seed": "scoring the seed", "search": "searching", "report": "meeting the test examples"}
+STAGES = {"seed": "scoring the seed", "search": "searching", "report": "meeting the test examples", "evaluation": "evaluating"}
 
 Clock = Callable[[], float]
 
@@ -66,11 +66,14 @@ class State:
         self._spent = Spent()
         self._last: JobCommitted | None = None
         self._failed = 0
+        self._total: int | None = None
+        """The rollouts of an evaluation, which ends with them; None for a run, which ends by its limits."""
 
     def take(self, event: Event) -> None:
         match event:
             case StageStarted():
                 self.stage = STAGES[event.stage]
+                self._total = event.total if event.stage == "evaluation" else None
             case CellFilled():
                 self._spent = event.spent
                 self._failed += event.failed is not None
@@ -79,8 +82,10 @@ class State:
                 self._last = event
 
     def share(self) -> float:
-        """How much of the budget is used, 0..1: of the limit that is nearest."""
+        """How much of the budget is used, 0..1: of the limit that is nearest. Of an evaluation, how much is done."""
         spent, limits = self._spent, self._limits
+        if self._total is not None:
+            return spent.rollouts / self._total
         used = {
             "rollouts": spent.rollouts,
             "calls": spent.calls,
@@ -91,7 +96,8 @@ class State:
         return min(1.0, max(float(used[name] / limit) for name, limit in limits if limit is not None))
 
     def text(self) -> str:
-        limit = "" if self._limits.rollouts is None else f"/{self._limits.rollouts:,}"
+        most = self._total or self._limits.rollouts
+        limit = "" if most is None else f"/{most:,}"
         told = [f"{self._spent.rollouts:,}{limit} rollouts", f"{self._rate():.1f}/s", money(self._spent.usd)]
         if self._last is not None:
             best = estimated(self._last.best_overall, self._last.best_deviation)
