@@ -36,6 +36,11 @@ def python(program: str, *arguments: str, **environment: str) -> subprocess.Pope
     )
 
 
+def at_once(begun: float) -> float:
+    """The most seconds that an end may take: on a busy machine as long as the beginning took, which is nearly all import."""
+    return max(5.0, begun)
+
+
 def test_nothing_is_imported_before_the_first_call() -> None:
     program = """
 import sys
@@ -65,24 +70,24 @@ print(seen, "PLANTED" in os.environ)
 
 
 def test_a_program_that_calls_ends_quietly_and_at_once(standin: Standin) -> None:
-    process = python(CALLS, standin.api_base, "40")
+    start, process = time.perf_counter(), python(CALLS, standin.api_base, "40")
     while standin.stats()["answered"] < 40 and process.poll() is None:
         time.sleep(0.05)
-    start = time.perf_counter()
+    answered = time.perf_counter()
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, "", "")
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - answered < at_once(answered - start)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child there")
 def test_an_interrupted_program_ends_at_once(standin: Standin) -> None:
     standin.reset(Behaviour(plan=("hang",) * 9))
-    process = python(CALLS, standin.api_base, "4")
+    start, process = time.perf_counter(), python(CALLS, standin.api_base, "4")
     while standin.stats()["in_flight"] < 4 and process.poll() is None:
         time.sleep(0.05)
+    interrupted = time.perf_counter()
     process.send_signal(signal.SIGINT)
-    start = time.perf_counter()
     _, err = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in err
     assert "never retrieved" not in err
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - interrupted < at_once(interrupted - start)

@@ -183,15 +183,15 @@ class Work:
 
 work = st.lists(st.sets(st.sampled_from(sorted(PRICES)), max_size=3), max_size=4)
 slack = st.builds(Claim, st.integers(0, 2), st.integers(0, 2), st.integers(0, 5), st.floats(0, 1))
-limits = st.fixed_dictionaries(
-    {},
-    optional={
-        "rollouts": st.integers(1, 20),
-        "calls": st.integers(1, 20),
-        "tokens": st.integers(1, 60),
-        "usd": st.floats(0.1, 6),
-    },
-).filter(bool)
+most: dict[str, st.SearchStrategy[float]] = {
+    "rollouts": st.integers(1, 20),
+    "calls": st.integers(1, 20),
+    "tokens": st.integers(1, 60),
+    "usd": st.floats(0.1, 6),
+}
+limits = st.sets(st.sampled_from(NAMES), min_size=1).flatmap(
+    lambda names: st.fixed_dictionaries({name: most[name] for name in sorted(names)})
+)
 
 
 class Spending(RuleBasedStateMachine):
