@@ -4,6 +4,7 @@ What was learnt by heart on one would look like skill on the other.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ FREQUENT = 10
 """Runs that more examples have are how such data is worded (GPT-3: Brown et al. 2020, arXiv 2005.14165, appendix C)."""
 TOLD = 3
 """Pairs that a note names."""
+Name = TypeVar("Name", bound=str)
 SAME, ALIKE = "the same", "nearly the same"
 
 
@@ -26,7 +28,7 @@ def sameness(inputs: Mapping[str, object]) -> str:
     return canonical(_folded(inputs))
 
 
-def duplicates(parts: Mapping[str, Sequence[Example]]) -> tuple[str, ...]:
+def duplicates(parts: Mapping[Name, Sequence[Example]]) -> tuple[str, ...]:
     """A note for each two of the parts that have examples with the same inputs, and for each two that have such with nearly the same.
 
     Nearly the same: of the later part's example, NEARLY of its runs of words are in the other's inputs. Of inputs with fewer words than a

@@ -14,6 +14,7 @@ from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.clients.client import Constraint, JsonSchema, Labels, ModelClient, Request
 from adapters.clients.retry import OnRetry
 from adapters.dataset import Row, data_hash, input_names
+from adapters.example import Example
 from adapters.formats import DatasetError
 from adapters.nearest import nearest
 from adapters.prompt import PromptAdapter
@@ -75,7 +76,7 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None, score
     everything = [row.example for row in rows]
     with _at("adapter"):
         adapter = _adapter(config.adapter, rows)
-        warnings = [*splits.notes, *adapter.check(seed, everything), *_missing_keys(config)]
+        warnings = [*splits.notes, *_held(seed, splits.search, everything), *adapter.check(seed, everything), *_missing_keys(config)]
     clients = Clients(config.concurrency, on_retry)
     specs = enumerate(config.scoring.scorers)
     suite = Suite([scorers[index] if index in scorers else _scorer(index, spec, folder, clients) for index, spec in specs])
@@ -148,6 +149,20 @@ def _seed(config: Config) -> Candidate:
     """The seed's components, with room for demonstrations where they are to be searched."""
     room = {DEMONSTRATIONS: ""} if config.proposers.demos is not None else {}
     return Candidate({**room, **config.seed})
+
+
+def _held(seed: Candidate, data: SearchData, everything: Sequence[Example]) -> list[str]:
+    """A warning where the seed holds what it is measured on."""
+    train = set(data.train)
+    others = [example for example in everything if example not in train]
+    held = [others[place].spoken for place in Overlap(data.train, others).held(seed)]
+    if not held:
+        return []
+    named = f"{held[0]} and others" if held[1:] else held[0]
+    return [
+        f"the seed holds {len(held)} of the examples of val and test nearly word for word ({named}): what is measured there is too good. "
+        "Take them out of the seed, or out of the data"
+    ]
 
 
 def _adapter(config: PromptAdapterConfig, rows: Sequence[Row]) -> PromptAdapter:

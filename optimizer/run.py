@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from adapters.answer import Usage
+from adapters.candidate import Candidate
 from optimizer.budget import Claim, Ledger, Used
 from optimizer.build import Prepared
 from optimizer.configfile import resolved
@@ -103,8 +104,9 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     def warn(message: str) -> None:
         observer(Warned(message))
 
+    minutes = config.budget.minutes  # by itself: the config may hold the data's rows, and the search is to reach none of the test split
+
     def time_is_up() -> bool:
-        minutes = config.budget.minutes
         # Derived again without calling, a run ends where it had ended, whatever the clock says.
         return minutes is not None and (replay or journal.seconds() >= 60 * minutes)
 
@@ -136,6 +138,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         found = await search.run()
         report = Report(rules, evaluator, ledger, journal, observer)
         result = await report.make(found, prepared.test, prepared.data.val, data=prepared.hashes["examples"], met=met)
+        result["overlap"] = prepared.guards.overlap.shares(Candidate(result["best"]["components"]))
         result["spent"]["seconds"] = round(journal.seconds(), 1)
         return result
     finally:

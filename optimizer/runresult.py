@@ -66,6 +66,14 @@ class Floor(Part):
     state: str
 
 
+class Overlap(Part):
+    """The share of the best prompt's words, 0..1, that stand in runs of eight or more which a few examples of the split have: for `train`
+    outside of its demonstrations, for `val` in all."""
+
+    train: float
+    val: float
+
+
 class RunResult(Part):
     """What a run came to. Frozen; the same words as in `result.json`, which docs/api.md explains.
 
@@ -94,6 +102,7 @@ class RunResult(Part):
     frontier: list[FrontierPrompt]
     spent: Spent
     failed_cells: Mapping[str, int]
+    overlap: Overlap
     judge_agreement: Mapping[str, Agreement] | None = None
     noise: Mapping[str, Noise] | None = None
     out: Path

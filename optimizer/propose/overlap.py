@@ -45,28 +45,33 @@ class Overlap:
     def copied(self, old: Candidate, new: Candidate) -> bool:
         """Whether `new` holds a passage that `old` does not: of val, or of train outside of the demonstrations. A passage is one text in an
         example's inputs or expected answer, of RUN words or more; labels are none."""
-        before, (texts, shown) = [text for part in _texts(old) for text in part], _texts(new)
-        said, all_said = (np.setdiff1d(_runs(each), _runs(before)) for each in (texts, [*texts, *shown]))
-        return self._train.copied(said) or self._val.copied(all_said)
+        before, (texts, shown) = _runs([text for part in _texts(old) for text in part]), _texts(new)
+        said, all_said = (np.setdiff1d(_runs(each), before) for each in (texts, [*texts, *shown]))
+        return bool(self._train.held(said) or self._val.held(all_said))
+
+    def held(self, candidate: Candidate) -> list[int]:
+        """Which examples of val the candidate holds, by their places there."""
+        return self._val.held(np.unique(_runs([text for part in _texts(candidate) for text in part])))
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The own runs of one split, rising; beside each the number of its passage; and how many each passage has."""
+    """The own runs of one split, rising; beside each the number of its passage; how many each passage has, and the place of its example."""
 
     runs: Grams
     passages: NDArray[np.intp]
     sizes: NDArray[np.intp]
+    homes: NDArray[np.intp]
 
     def has(self, runs: Grams) -> NDArray[np.bool_]:
         first, last = self._find(runs)
         return first < last
 
-    def copied(self, runs: Grams) -> bool:
-        """`runs`: each once."""
+    def held(self, runs: Grams) -> list[int]:
+        """The examples with a passage that is there. `runs`: each once."""
         first, last = (ends[self.has(runs)].tolist() for ends in self._find(runs))
         met = Counter(self.passages[row] for a, b in zip(first, last, strict=True) for row in range(a, b))
-        return any(count >= COPIED_SHARE * self.sizes[passage] for passage, count in met.items())
+        return sorted({int(self.homes[passage]) for passage, count in met.items() if count >= COPIED_SHARE * self.sizes[passage]})
 
     def _find(self, runs: Grams) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         return np.searchsorted(self.runs, runs), np.searchsorted(self.runs, runs, "right")
@@ -79,7 +84,8 @@ def _part(read: Sequence[Sequence[Grams]], common: Grams) -> _Part:
     own = ~np.isin(runs, common)
     runs, owners = runs[own], owners[own]
     order = np.argsort(runs, kind="stable")
-    return _Part(runs[order], owners[order], np.bincount(owners, minlength=len(passages)))
+    homes = np.repeat(np.arange(len(read)), [len(example) for example in read])
+    return _Part(runs[order], owners[order], np.bincount(owners, minlength=len(passages)), homes)
 
 
 def _common(read: Iterable[Grams]) -> Grams:

@@ -13,6 +13,7 @@ from optimizer.report.console import say, show_table
 from optimizer.report.decision import OVERALL, gained
 from optimizer.report.ground import FRESH, OPTIMISTIC
 from optimizer.report.noise import noise_line
+from optimizer.report.overlap import overlap_line
 from optimizer.report.words import UNKNOWN, count, duration, interval, money, points, signed
 from scoring.improvement import Difference, verdict
 
@@ -157,6 +158,7 @@ def _account(result: Mapping[str, Any], out: Path, rollouts: int | None) -> list
         f"spent: {', '.join([*work, money(spent['usd']), duration(spent['seconds'])])}",
         *agreement_line(result),
         *noise_line(result),
+        *overlap_line(result),
         *([f"failed cells: {kinds}; they count for nobody"] if failed else []),
         f"frontier: {count(len(result['frontier']), 'candidate')}; see: python -m optimizer front {shlex.quote(str(out))}",
         f"finished: {_end(result)}; files: {out / 'result.json'}, {out / 'best'}",

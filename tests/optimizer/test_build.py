@@ -85,3 +85,20 @@ def test_what_is_composed_has_to_pass_the_guards(tmp_path: Path) -> None:
         assert problem(seed, seed) == "the text is the same as before"
         assert problem(seed, seed.replace(instructions="")) == "the text is empty"
         assert problem(seed, seed.replace(instructions="Say it.")) is None
+
+
+def test_a_seed_that_holds_what_it_is_measured_on_is_warned_of(tmp_path: Path) -> None:
+    ask = "Parcel {}: the driver says that it was wet when it came out of the van, and heavy. Is that carrier, colour?"
+
+    def warnings(seed: str) -> list[str]:
+        config = project(tmp_path, seed={"instructions": f"Give the codes. {seed}"})
+        path = tmp_path / "parcels.jsonl"
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        rows[-1]["inputs"]["question"] = ask.format("700")
+        rows[0]["inputs"]["question"] = "Parcel 9: what about this one, which nobody has seen since it left the harbour of Rotterdam?"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return [each for each in built(config).warnings if "the seed holds" in each]
+
+    assert warnings("Parcel 9: what about this one, which nobody has seen since it left the harbour of Rotterdam?") == [], "train"
+    (told,) = warnings(f"For example: {ask.format('700')}")
+    assert told.startswith("the seed holds 1 of the examples of val and test nearly word for word ('test-7005' (") and "jsonl:22" in told

@@ -50,6 +50,7 @@ def result(**changes: Any) -> dict[str, Any]:
             "seconds": 200.0,
         },
         "failed_cells": {},
+        "overlap": {"train": 0.0, "val": 0.0},
         **changes,
     }
 

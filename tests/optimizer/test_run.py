@@ -72,6 +72,7 @@ def test_a_run_finds_a_better_prompt_and_says_by_how_much(project: Path, tmp_pat
     assert list(result) == [
         "verdict", "split", "stopped_by", "seed", "best", "refuted", "best_by", "unproven", "overall", "objectives", "models",
         "lower_is_better", "constraints", "floors", "best_per_model", "frontier", "spent", "failed_cells", "look", "correction",
+        "overlap",
     ]  # fmt: skip
     assert list(result["overall"]) == ["seed", "best", "difference", "low", "high", "relative", "n", "p", "p_error", "p_holm"]
     assert list(result["spent"]) == ["rollouts", "calls", "cached", "input_tokens", "output_tokens", "usd", "seconds"]
