@@ -226,11 +226,13 @@ class Search:
         if proposer is None:
             return replace(job, cells=await self._evaluator.fill(parent, job.spots, job.index))
 
+        desk, guards = self._desk, self._guards  # and not all of the search: what a proposer is handed leads to no example of val
+
         def line(client: ModelClient) -> Line:
-            return Line(self._desk, client, job.index, proposer.name)
+            return Line(desk, client, job.index, proposer.name)
 
         def problem(child: Candidate) -> str | None:
-            return self._guards.problem(parent, child, job.known, job.examples)
+            return guards.problem(parent, child, job.known, job.examples)
 
         task = Task(parent, job.lessons, job.others, problem, line, self._rules.stream("proposal", job.index), job.anew)
         try:
