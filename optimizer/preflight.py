@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from optimizer.errors import BudgetError, ProviderError
 from optimizer.evaluate import TASK, Cell, Evaluator, Spot
 from optimizer.journal import Answered, Journal
 from optimizer.judging import ROLE as JUDGE
+from optimizer.noise import Noise, measured
+from optimizer.outlook import Minibatch, Outlook, is_open, minibatch, objectives_of, outlook, proof, seen
 from optimizer.pace import GOOD_WIDTHS, Pace, Work
 from optimizer.plan import plan, report_cells
 from optimizer.policy import Objectives
@@ -29,6 +31,8 @@ from optimizer.table import Table
 
 HANDFUL = 8
 """Cells of the seed for each model."""
+AGAIN = 4
+"""Of these, for a model that may vary, so many at most that the run fills twice, to measure noise."""
 WIDE = (8, 16)
 """More jobs in flight than are advised, for comparison: they cost quality."""
 BY_DEFAULT = 8
@@ -53,11 +57,13 @@ class Measured:
 
 @dataclass(frozen=True)
 class Expected:
-    """What the run takes in one role; tokens and money None where they are not known."""
+    """What the run takes in one role; tokens and money None where they are not known, and so are `seconds`, of all calls one after the
+    other."""
 
     calls: int
     tokens: int | None
     usd: float | None
+    seconds: float | None
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,9 @@ class Preflight:
 
     `in_flight` is advised, and `concurrency`, the most calls that so many jobs have under way. `seconds`: jobs in flight → how long the
     run's calls take; `busy`: all calls one after the other; `expected`: by role. These are empty, or None, where no limit says how many
-    rollouts there may be. `assumed`: whether the time of a proposal is not known yet, but taken for `BY_DEFAULT` times that of a cell."""
+    rollouts there may be. `assumed`: whether the time of a proposal is not known yet, but taken for `BY_DEFAULT` times that of a cell.
+
+    `outlook`: what the run can show; `minibatch`: None where no proposer reads one; `noise`: by model, of those that may vary."""
 
     made: int
     failed: Mapping[str, int]
@@ -77,11 +85,15 @@ class Preflight:
     busy: float | None
     expected: Mapping[str, Expected]
     assumed: bool
+    outlook: Outlook
+    minibatch: Minibatch | None
+    noise: Mapping[str, Noise]
 
 
 async def preflight(prepared: Prepared, out: Path) -> Preflight:
-    """Runs the seed on its first few examples, as the run in `out` will, or has. That directory gets no manifest: a run with other settings
-    may still begin there, and uses the calls that it has in common.
+    """Runs the seed on its first few examples, as the run in `out` will, or has; on all of the first ones, if these leave it open whether
+    anything can be shown. That directory gets no manifest: a run with other settings may still begin there, and uses the calls that it
+    has in common.
 
     Raises JournalError where `out` holds another run, BudgetError where not even that fits, ProviderError where nothing is answered."""
     with locked(out):
@@ -94,7 +106,7 @@ async def preflight(prepared: Prepared, out: Path) -> Preflight:
     if not any(call.role == TASK for call in answered):
         kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())
         raise ProviderError(f"no call was answered ({kinds}), so nothing is known of the run. Mend that and give the same command again.")
-    return _told(prepared, answered, len(answered) - before, failed)
+    return _told(prepared, answered, len(answered) - before, cells, failed)
 
 
 async def _first_cells(prepared: Prepared, journal: Journal) -> list[Cell]:
@@ -104,39 +116,57 @@ async def _first_cells(prepared: Prepared, journal: Journal) -> list[Cell]:
         prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, lambda _: None, config.scoring.on_error
     )
     rules = rules_of(prepared, report_cells(prepared))
-    spots = _handful(prepared, rules)
-    limit = Ledger(config.budget).refusal(evaluator.claim(prepared.seed, spots, rules.priced))
-    if limit is not None:
-        raise BudgetError(f"the limit on {limit} has no room for the {len(spots)} rollouts of an estimate. Raise budget.{limit}.")
+    first = _first(prepared, rules)
+    spots = _handful(first, [model.id for model in prepared.models])
+
+    def limit(some: Sequence[Spot]) -> str | None:
+        return Ledger(config.budget).refusal(evaluator.claim(prepared.seed, some, rules.priced))
+
+    if (name := limit(spots)) is not None:
+        raise BudgetError(f"the limit on {name} has no room for the {len(spots)} rollouts of an estimate. Raise budget.{name}.")
     journal.forget_failures()
     try:
-        return await evaluator.fill(prepared.seed, spots, SEED_JOB)
+        cells = await evaluator.fill(prepared.seed, spots, SEED_JOB)
+        if is_open(proof(prepared), seen(prepared, cells)) and limit(first) is None:
+            cells += await evaluator.fill(prepared.seed, [spot for spot in first if spot not in spots], SEED_JOB)
+        return cells
     finally:
         await hang_up(prepared, desk, journal)
 
 
-def _handful(prepared: Prepared, rules: Rules) -> list[Spot]:
-    """The first of the spots where the run begins, a few for each model."""
+def _first(prepared: Prepared, rules: Rules) -> list[Spot]:
+    """Where the run begins."""
     data, wanted, models = prepared.data, prepared.config.objectives, [model.id for model in prepared.models]
     examples = [*data.train, *data.val]
     table = Table(examples, Objectives(models, prepared.suite.dimensions or (), wanted))
     pool = Pool(prepared.seed, table, examples, data.val, prepared.composing)
-    first = Schedule(prepared.seed, data, rules, models, prepared.proposers, table, pool, wanted).first()
-    return [spot for model in models for spot in [each for each in first if each.model == model][:HANDFUL]]
+    return Schedule(prepared.seed, data, rules, models, prepared.proposers, table, pool, wanted).first()
 
 
-def _told(prepared: Prepared, answered: Sequence[Answered], made: int, failed: Mapping[str, int]) -> Preflight:
+def _handful(first: Sequence[Spot], models: Sequence[str]) -> list[Spot]:
+    """A few of the first spots for each model: those that it meets twice before others."""
+    found: list[Spot] = []
+    for model in models:
+        own = [spot for spot in first if spot.model == model]
+        again = [spot for spot in own if spot.repeat][:AGAIN]
+        twice = [spot._replace(repeat=0) for spot in again]
+        once = [spot for spot in own if not spot.repeat and spot not in twice]
+        found += [*twice, *once[: HANDFUL - len(twice)], *again]
+    return found
+
+
+def _told(prepared: Prepared, answered: Sequence[Answered], made: int, cells: Sequence[Cell], failed: Mapping[str, int]) -> Preflight:
     tasks = [call.seconds for call in answered if call.role == TASK]
     judging = sum(call.seconds for call in answered if call.role == JUDGE) / len(tasks)
     proposers = {proposer.name for proposer in prepared.proposers}
     proposals = [call.seconds for call in answered if call.role in proposers]
-    cells = [seconds + judging for seconds in tasks]
-    pace = Pace(cells, proposals or [BY_DEFAULT * median(cells)], _width(prepared))
+    whole = [seconds + judging for seconds in tasks]
+    pace = Pace(whole, proposals or [BY_DEFAULT * median(whole)], _width(prepared))
     planned = plan(prepared)
     bound = planned.rollouts
     blocks = BLOCKS if bound is None else max(0, bound - planned.seed - planned.report) // BLOCK
     work = Work(planned.seed, blocks, planned.report, bool(proposers))
-    advised = pace.advised(work)
+    advised, shown = pace.advised(work), seen(prepared, cells)
     return Preflight(
         made=made,
         failed=dict(failed),
@@ -147,6 +177,9 @@ def _told(prepared: Prepared, answered: Sequence[Answered], made: int, failed: M
         busy=None if bound is None else pace.busy(work),
         expected={} if bound is None else _expected(answered, proposers, bound, work),
         assumed=bool(proposers) and not proposals,
+        outlook=outlook(proof(prepared), shown),
+        minibatch=None if shown is None else minibatch(prepared, shown),
+        noise=measured(cells, objectives_of(prepared, cells)),
     )
 
 
@@ -173,8 +206,11 @@ def _expected(answered: Sequence[Answered], proposers: Set[str], rollouts: int, 
     numbers |= dict.fromkeys(sorted(proposers), work.jobs().count(True))
     found = {}
     for role, n in numbers.items():
-        tokens, usd = _mean(calls[role]) if calls[role] else (None, None)
-        found[role] = Expected(n, None if tokens is None else round(n * tokens), None if usd is None else n * usd)
+        if calls[role]:
+            (tokens, usd), seconds = _mean(calls[role]), fmean(call.seconds for call in calls[role])
+            found[role] = Expected(n, round(n * tokens), None if usd is None else n * usd, n * seconds)
+        else:
+            found[role] = Expected(n, None, None, None)
     return {role: each for role, each in found.items() if each.calls}
 
 

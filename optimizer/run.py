@@ -19,6 +19,7 @@ from optimizer.evaluate import Cell, CellKey, Evaluator
 from optimizer.events import CellFilled, Diverged, Event, Observer, Spent, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Search
+from optimizer.outlook import Lookout
 from optimizer.plan import repeats, report_cells
 from optimizer.report.result import Report
 from optimizer.rundir import (
@@ -98,7 +99,10 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     meter = Meter(journal.seconds())
     ledger, desk = Ledger(config.budget), Desk(journal, meter.used, prepared.clients.shut, replay=replay)
 
+    lookout = Lookout(prepared, observer)
+
     def filled(cell: Cell) -> None:
+        lookout.filled(cell)
         observer(CellFilled(meter.filled(cell), cell.failed))
 
     def warn(message: str) -> None:
@@ -129,7 +133,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         desk=desk,
         ledger=ledger,
         journal=journal,
-        observer=observer,
+        observer=lookout,
         objectives=config.objectives,
         dimensions=prepared.suite.dimensions,
         time_is_up=time_is_up,

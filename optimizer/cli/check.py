@@ -11,7 +11,7 @@ from optimizer.cli.options import AsJson, ConfigFile, OutFolder, Overrides, emit
 if TYPE_CHECKING:
     from optimizer.config import Config
     from optimizer.plan import Plan
-    from optimizer.preflight import Measured, Preflight
+    from optimizer.preflight import Expected, Measured, Preflight
     from optimizer.trial import Trial
 
 
@@ -32,6 +32,7 @@ def command(
     from optimizer.build import prepare
     from optimizer.configfile import load_config
     from optimizer.errors import BudgetError, ConfigError
+    from optimizer.outlook import outlook, powered, proof
     from optimizer.plan import plan
     from optimizer.preflight import preflight
     from optimizer.report.words import visible
@@ -54,6 +55,8 @@ def command(
         typer.echo(visible(f"warning: {warning}"), err=True)
     folder = out or folder_of(loaded.config.name)
     looked = asyncio.run(preflight(prepared, folder)) if estimate else None
+    shown = outlook(proof(prepared)) if looked is None else looked.outlook
+    advice = [*shown.advice, *([] if looked is None else [_widths(looked, loaded.config)])]
     if as_json:
         emit(
             {
@@ -62,13 +65,17 @@ def command(
                 "rollouts_usd": found.rollouts_usd,
                 "scorers": [asdict(each) for each in trials],
                 "warnings": list(prepared.warnings),
-                **({} if looked is None else {"estimate": asdict(looked)}),
+                **({} if looked is None else {"estimate": {name: each for name, each in asdict(looked).items() if name != "outlook"}}),
+                "outlook": asdict(shown),
+                "advice": advice,
+                "run": shown.run,
             }
         )
         return
     models = ", ".join(f"{model.id} ({model.model})" for model in loaded.config.models)
     lines = [f"{config}: no mistakes found", f"models: {models}", *_spelled(found), *map(_tried, trials)]
-    typer.echo("\n".join(map(visible, lines + ([] if looked is None else _estimated(looked, loaded.config, folder)))))
+    lines += [] if looked is None else _estimated(looked, folder)
+    typer.echo("\n".join(map(visible, [*lines, powered(shown), *(f"advice: {each}" for each in advice)])))
 
 
 def _spelled(plan: "Plan") -> list[str]:
@@ -111,9 +118,12 @@ def _tried(trial: "Trial") -> str:
     )
 
 
-def _estimated(told: "Preflight", config: "Config", folder: Path) -> list[str]:
+def _estimated(told: "Preflight", folder: Path) -> list[str]:
+    from dataclasses import asdict
+
     from optimizer.pace import GOOD_WIDTHS
-    from optimizer.report.words import count, duration, money
+    from optimizer.report.noise import KEY, noise_line
+    from optimizer.report.words import count, duration
 
     lines = [f"estimate: {count(told.made, 'call')} made now and kept in {folder}, where the run uses them again"]
     lines += map(_measured, told.measured)
@@ -126,9 +136,32 @@ def _estimated(told: "Preflight", config: "Config", folder: Path) -> list[str]:
         widths = ", ".join(f"{duration(seconds)} with {width}" for width, seconds in told.seconds.items())
         lines.append(f"time, for calls alone, by in_flight: {widths}; more than {GOOD_WIDTHS[-1]} cost quality")
     for role, each in told.expected.items():
-        tokens = "tokens and price not known yet" if each.tokens is None else f"{count(each.tokens, 'token')}, {money(each.usd)}"
-        lines.append(f"expected of {role}: {count(each.calls, 'call')}, {tokens}")
-    return [*lines, _advice(told, config)]
+        lines.append(f"expected of {role}: {count(each.calls, 'call')}, {_taken(each)}")
+    return [*lines, *_seen(told), *noise_line({KEY: {model: asdict(each) for model, each in told.noise.items()}})]
+
+
+def _taken(each: "Expected") -> str:
+    from optimizer.report.words import count, duration, money
+
+    if each.tokens is None or each.seconds is None:
+        return "tokens, price and time not known yet"
+    return f"{count(each.tokens, 'token')}, {money(each.usd)}, {duration(each.seconds)} one after the other"
+
+
+def _seen(told: "Preflight") -> list[str]:
+    from optimizer.report.words import count, points
+
+    seen, batch = told.outlook.seen, told.minibatch
+    if seen is None:
+        return []
+    interval = f"{points(seen.share)}%, 95% interval {points(seen.low)} to {points(seen.high)}%"
+    lines = [f"seed: loses points on {seen.lost} of {count(seen.n, 'example')} ({interval}); its mean is {points(seen.mean)}"]
+    if batch is not None and batch.enough is not None:
+        lines.append(
+            f"minibatch: of {count(batch.size, 'train example')} at random, as many as a proposal reads, one at least is such in "
+            f"{batch.holds:.0%} of draws, of {batch.enough} in 95%; those where points were lost are read first"
+        )
+    return lines
 
 
 def _measured(each: "Measured") -> str:
@@ -140,7 +173,7 @@ def _measured(each: "Measured") -> str:
     )
 
 
-def _advice(told: "Preflight", config: "Config") -> str:
+def _widths(told: "Preflight", config: "Config") -> str:
     enough = config.in_flight == told.in_flight and config.concurrency >= told.concurrency
     now = "as it is" if enough else f"now {config.in_flight} and {config.concurrency}"
-    return f"advice: in_flight {told.in_flight}, and concurrency {told.concurrency}, the most calls that the search can use then ({now})"
+    return f"in_flight {told.in_flight}, and concurrency {told.concurrency}, the most calls that the search can use then ({now})"
