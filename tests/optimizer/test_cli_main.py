@@ -28,7 +28,7 @@ from optimizer.errors import (
 from scoring.scorer import ScorerConfigError, ScorerError
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("run", "resume", "replay", "front", "show", "diff", "check", "schema", "init")
+COMMANDS = ("run", "resume", "replay", "front", "show", "diff", "evaluate", "compare", "check", "schema", "init")
 
 
 @pytest.fixture
