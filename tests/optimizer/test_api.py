@@ -246,7 +246,7 @@ def test_a_run_with_another_scorer_is_another_run(standin: Standin) -> None:
 def test_warnings_are_not_lost(standin: Standin) -> None:
     made = [row for split, size in SIZES.items() for row in rows(split, size)]
     twice = {**made[0], "id": "again", "split": "val"}
-    with pytest.warns(UserWarning, match="train and val have 1 inputs in common"):
+    with pytest.warns(UserWarning, match="val: 1 example has the same inputs as in train"):
         optimize(content(standin, data={"rows": [*made, twice]}, budget={"rollouts": 80}), out="run")
     with pytest.warns(UserWarning, match="mind this"):
         warn(Warned("mind this"))
