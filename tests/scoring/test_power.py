@@ -121,7 +121,9 @@ def many(gain: float, seed: float, n: int, of: str, rng: np.random.Generator) ->
     return verdict(overall_difference(right[0], right[1], groups, rng_seed=0)) == "improved"
 
 
-@pytest.mark.parametrize(("of", "least", "most"), [("models", 0.88, 1.0), ("alike", 0.88, 1.0), ("graded", 0.88, 1.0), ("groups", 0.65, 0.95)])
+@pytest.mark.parametrize(
+    ("of", "least", "most"), [("models", 0.88, 1.0), ("alike", 0.88, 1.0), ("graded", 0.88, 1.0), ("groups", 0.65, 0.95)]
+)
 def test_what_varies_less_is_shown_more_often(of: str, least: float, most: float) -> None:
     """Several models whose failures are not the same; prompts that fail on the same examples; graded scores. Groups whose examples are
     all alike are worth one example each."""
