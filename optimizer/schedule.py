@@ -23,7 +23,7 @@ from optimizer.table import Table
 
 SEED_JOB = 0
 FREE = Claim()
-FIRST = 30
+FIRST = 20
 """Train examples that the seed meets before anything else, and half as many of val."""
 OPENING = 6
 """Proposals that are made from what the seed has shown there, before anything else is run."""
