@@ -39,13 +39,14 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
     assert told["limits"] == "300 rollouts"
     assert told["rollouts"] == "30 for the seed, 60 for the report, the rest for the search; 102 to compare anything"
     assert told["a rollout"].endswith("at most, with the seed")
+    assert told["can be shown by 15 test examples"].startswith("gains from 56.7 points on, by 60 from 27.")
 
 
 def test_check_tells_what_a_report_on_val_takes(tmp_path: Path, command: Command) -> None:
     """The most that a tenth of the rollouts pays for, and the run refuses the same budgets."""
     config = write_project(tmp_path, "http://127.0.0.1:1/v1", budget={"rollouts": 60}, sizes={"train": 20, "val": 12})
     told = command("check", config).out
-    assert "32 for the seed, 6 for the report, the rest for the search; 50 to compare anything" in told
+    assert "30 for the seed, 6 for the report, the rest for the search; 48 to compare anything" in told
     assert command("check", config, "--set", "budget.rollouts=45").code == 4
 
 
@@ -56,6 +57,15 @@ def test_check_for_other_programs(tmp_path: Path, command: Command) -> None:
     # 1 USD a million input tokens, 4 for output.
     assert plan["rollout"]["usd"] == pytest.approx((plan["rollout"]["input_tokens"] + 4 * plan["rollout"]["output_tokens"]) / 1e6)
     assert plan["warnings"] == []
+    assert (plan["run"], plan["advice"], plan["outlook"]["seen"]) == (True, [], None) and "estimate" not in plan
+
+
+def test_a_report_on_too_few_examples_is_refused_in_words(tmp_path: Path, command: Command) -> None:
+    config = write_project(tmp_path, "http://127.0.0.1:1/v1", budget={"rollouts": 300}, sizes={"train": 20, "val": 10, "test": 5})
+    ran = command("check", config)
+    assert ran.code == 0
+    assert "advice: do not run: the report is made on 5 independent test examples, and with fewer than 6" in ran.out
+    assert json.loads(command("check", config, "--json").out)["run"] is False
 
 
 def test_a_limit_on_money_is_the_most_that_it_costs(tmp_path: Path, command: Command) -> None:
