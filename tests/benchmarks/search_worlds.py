@@ -42,7 +42,7 @@ from optimizer.journal import SCHEMA, Journal
 from optimizer.loop import Search
 from optimizer.noise import repeatable
 from optimizer.policy import Array
-from optimizer.pool import Composing
+from optimizer.pool import Composing, Pool
 from optimizer.propose.guards import Guards
 from optimizer.propose.overlap import Overlap
 from optimizer.propose.proposer import Task
@@ -101,6 +101,7 @@ PARTS: Mapping[str, Callable[[], list[Change]]] = {
     "opening": lambda: constant("OPENING", 0),
     "anew": lambda: constant("ANEW", 10**9),
     "confirm": lambda: constant("CYCLE", ("explore", "explore", "explore", "propose")),
+    "doubt": lambda: [(Pool, "confirmed", lambda pool, _cells: pool.favourite())],
     "thompson": lambda: constant("HEAT", 0.0),
     "own": lambda: constant("OWN", 1e-6),
     "hard": lambda: constant("HARD", 1e-6),
