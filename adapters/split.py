@@ -35,12 +35,15 @@ class SealError(RuntimeError):
 
 
 class SealedTest:
-    """The test split. Until it is opened it tells nothing but its size, and that of its groups; it is opened once, by the final report."""
+    """The test split. Until it is opened it tells nothing but its size, that of its groups, and marks that nothing can be read from; it is
+    opened once, by the final report."""
 
     def __init__(self, examples: Iterable[Example]) -> None:
         self.__examples = tuple(examples)
         self.opened_for: str | None = None
         """The reason that it was opened for; None while it is sealed."""
+        self.marks = frozenset(digest(sameness(each.inputs)) for each in self.__examples)
+        """Hashes of its examples' inputs: another split that has one of them has that example too, whatever its answer is by then."""
 
     def __len__(self) -> int:
         return len(self.__examples)

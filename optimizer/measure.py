@@ -101,13 +101,13 @@ def _examples(prepared: Prepared, split: Part, candidates: Sequence[Candidate]) 
 
 
 def _look(prepared: Prepared, journal: Journal, candidates: Sequence[Candidate], beside: Path | None) -> int:
-    data = prepared.hashes["examples"]
+    marks = prepared.test.marks
     for candidate in candidates:
-        note_opening(journal, candidate.id, data)
-    opened = opened_for(journal, data)
+        note_opening(journal, candidate.id, marks)
+    opened = opened_for(journal, marks)
     if beside is not None and (beside / FILE).exists():
         with closing(Journal.read(beside)) as run:
-            opened |= opened_for(run, data)
+            opened |= opened_for(run, marks)
     return looks(opened, prepared.seed.id)
 
 

@@ -141,7 +141,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     try:
         found = await search.run()
         report = Report(rules, evaluator, ledger, journal, observer)
-        result = await report.make(found, prepared.test, prepared.data.val, data=prepared.hashes["examples"], met=met)
+        result = await report.make(found, prepared.test, prepared.data.val, met=met)
         result["overlap"] = prepared.guards.overlap.shares(Candidate(result["best"]["components"]))
         result["spent"]["seconds"] = round(journal.seconds(), 1)
         return result

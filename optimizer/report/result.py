@@ -33,10 +33,10 @@ class Report:
         self._rules, self._evaluator = rules, evaluator
         self._ledger, self._journal, self._observer = ledger, journal, observer
 
-    async def make(self, found: Found, test: SealedTest, val: Sequence[Example], *, data: str, met: Set[CellKey]) -> dict[str, Any]:
+    async def make(self, found: Found, test: SealedTest, val: Sequence[Example], *, met: Set[CellKey]) -> dict[str, Any]:
         """The result, but for the seconds. Without a test split it is made on val, where the best was selected.
 
-        `data`: the hash of all examples, by which looks at the same test split are known. `met`: cells of former reports, booked already.
+        `met`: cells of former reports, booked already.
 
         Raises ProviderError when too many of its cells failed; they are tried again when the run goes on."""
         runs, split = _runs(found), "test" if len(test) else "val"
@@ -46,7 +46,7 @@ class Report:
             self._journal.withdraw(REPORT_JOB, "commit")  # of another report: this one's failures do not rest on it
         look = correction = None
         if split == "test":
-            look = self._note_opening(chosen, found.seed.id, data)
+            look = self._note_opening(chosen, found.seed.id, test.marks)
             examples: Sequence[Example] = test.open(f"the report on {chosen}")
             table = Table(examples, found.table.objectives)
         else:
@@ -68,10 +68,10 @@ class Report:
         self._journal.decide(REPORT_JOB, "commit", note)
         return self._result(found, split, examples, table) | {"look": look, "correction": correction if len(runs) > 1 else None}
 
-    def _note_opening(self, chosen: str, seed: str, data: str) -> int:
+    def _note_opening(self, chosen: str, seed: str, marks: Set[str]) -> int:
         """How many candidates but the seed the test split was opened for by now, this one included; at least 1."""
-        note_opening(self._journal, chosen, data)
-        look = looks(opened_for(self._journal, data), seed)
+        note_opening(self._journal, chosen, marks)
+        look = looks(opened_for(self._journal, marks), seed)
         if look > 1 and chosen != seed:
             self._observer(Warned(f"the test split was opened before, for another candidate: this is look {look}, and a flattering one"))
         return look

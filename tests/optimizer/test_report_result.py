@@ -96,7 +96,7 @@ async def report(
     found = Found(SEED, best, {"small": best}, {"small": (best, 0.5, 0.5)}, [(SEED, {})], None, table, "rollouts", {"small": 1})
     rules = Rules(1, 0, 1.0, priced=False, report_share=0.0)
     maker = Report(rules, evaluator, Ledger(BudgetConfig(rollouts=rollouts)), journal, lambda _: None)
-    made = await maker.make(found, SealedTest(examples if sealed else ()), examples, data="hash", met=set())
+    made = await maker.make(found, SealedTest(examples if sealed else ()), examples, met=set())
     json.dumps(made, allow_nan=False)
     return made
 
