@@ -3,8 +3,8 @@
     python tests/benchmarks/race.py [--tables 100] [--spread 0.08] [--level 0.5] [--shared 0.5] [--share 0.35]
 
 Tables of 30 candidates x 200 examples of scores that are 0 or 1, with known truth: candidate c is right on example e where
-where a(c) + sqrt(shared) * e + sqrt(1 - shared) * noise is above 0, all normal; a(c) is such that true means lie around `level` with the
-the standard deviation `spread`. Nobody proposes anything and nothing is composed: what is measured is who is run where, and the choice.
+a(c) + sqrt(shared) * e + sqrt(1 - shared) * noise is above 0, all normal; a(c) is such that true means lie around `level` with the
+standard deviation `spread`. Nobody proposes anything and nothing is composed: what is measured is who is run where, and the choice.
 `full`: how often the best mean over the whole table is the true best; `ours`: how often the search's is, after `share` of the cells.
 Run it with OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1.
 """
