@@ -69,8 +69,9 @@ async def measure(
     Raises ConfigError where the split has no examples, AdapterError where a candidate cannot be run, JournalError where `out` is none for
     evaluations, BudgetError where the budget does not allow a single example, ProviderError where too many cells failed."""
     examples = _examples(prepared, order.split, candidates)
-    for warning in (told for candidate in candidates for told in prepared.adapter.check(candidate, examples)):
-        observer(Warned(warning))
+    for candidate in candidates:
+        for warning in prepared.adapter.check(candidate, examples) if candidate != prepared.seed else ():  # the seed's are told already
+            observer(Warned(warning))
     _check_purpose(out)
     with locked(out):
         new = manifest(resolved(prepared.config), prepared.folder, {**prepared.hashes, **PURPOSE})

@@ -85,16 +85,16 @@ def shared(a: Side, b: Side) -> Shared:
     for split in SPLITS:
         rows = [side.cells(split) for side in (a, b)]
         met = [{row.example for row in each} for each in rows]
-        both = sorted(met[0] & met[1] & examples.keys())
+        both = {name: examples[name] for name in sorted(met[0] & met[1] & examples.keys())}
         if both:
-            table = Table([examples[name] for name in both], wanted)
+            table = Table(list(both.values()), wanted)
             for who, each in zip("ab", rows, strict=True):
                 table.add(
-                    replace(read_cell(row, examples[row.example]), candidate=who)
+                    replace(read_cell(row, both[row.example]), candidate=who)
                     for row in each
                     if row.example in both and row.model in wanted.models
                 )
-            return Shared(table, [examples[name] for name in both], split, (len(met[0]), len(met[1])))
+            return Shared(table, list(both.values()), split, (len(met[0]), len(met[1])))
     raise ConfigError(f"{a.name} and {b.name} have no test or val example in common that both were run on")
 
 

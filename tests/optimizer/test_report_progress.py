@@ -130,3 +130,12 @@ def test_cells_tell_what_is_used_and_commits_what_came_of_it() -> None:
     assert "estimated: best 55.0 ± 3.0, seed 40.0 ± 2.1" in state.text()
     state.take(committed(deviation=None))
     assert "estimated: best 55.0, seed 40.0 ± 2.1" in state.text()
+
+
+def test_an_evaluation_ends_with_its_cells_and_not_with_the_budget() -> None:
+    state = State(LIMITS, Time())
+    state.take(StageStarted("evaluation", 40))
+    state.take(filled(10))
+    assert state.stage == "evaluating" and state.share() == 0.25 and state.text().startswith("10/40 rollouts")
+    state.take(StageStarted("search", None))
+    assert state.share() == 0.1 and state.text().startswith("10/100 rollouts")
