@@ -13,7 +13,9 @@ from optimizer.events import Event, Observer, StageStarted, Warned
 from optimizer.minibatch import lost
 from optimizer.plan import report_cells
 from optimizer.policy import Objectives
+from optimizer.report.ground import ENOUGH
 from optimizer.report.words import count, points
+from optimizer.schedule import FIRST
 from optimizer.table import Table, means
 from scoring.power import (
     MOST,
@@ -48,7 +50,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the seed has shown on `n` examples. `lost`: on how many it lost points; `low`, `high`: the ends of the 95% interval of that
+    """What the seed has shown in `n` answers. `lost`: in how many it lost points; `low`, `high`: the ends of the 95% interval of that
     share; `mean`: of its scores, over all objectives, higher is better."""
 
     n: int
@@ -108,9 +110,16 @@ def proof(prepared: Prepared) -> Proof:
     """Calls nothing, and opens nothing."""
     sealed, models = len(prepared.test) > 0, len(prepared.models)
     sizes = prepared.test.group_sizes if sealed else group_sizes(prepared.data.val)
-    n = min(sum(sizes), report_cells(prepared) // (2 * models))
+    n = sum(sizes) if sealed else _of_val(len(prepared.data.val), report_cells(prepared) // (2 * models))
     pieces = math.floor(pieces_of(sizes) * n / sum(sizes))
     return Proof("test" if sealed else "val", n, min(len(sizes), n), pieces, models)
+
+
+def _of_val(n: int, paid: int) -> int:
+    """How many of n examples a report on val is made on. `paid`: those that the budget pays for, where neither side was run before; with
+    fewer of these than a report takes, it is made on all, which are known by then."""
+    fresh = n - FIRST // 2
+    return n if fresh < ENOUGH else min(fresh, paid)
 
 
 def seen(prepared: Prepared, cells: Iterable[Cell]) -> Seen | None:
@@ -143,9 +152,10 @@ class _Asked:
     def seen(self, cells: Iterable[Cell]) -> Seen | None:
         known = [cell for cell in cells if cell.score is not None and not cell.repeat]
         objectives = self.objectives(known)
-        table = Table([cell.example for cell in known], objectives)
+        examples = list({cell.example.id: cell.example for cell in known}.values())
+        table = Table(examples, objectives)
         table.add(known)
-        mean = objectives.overall(means(table.values(self.seed, [cell.example for cell in known])))
+        mean = objectives.overall(means(table.values(self.seed, examples)))
         if math.isnan(mean):
             return None
         failures = sum(lost(cell, objectives.config) for cell in known)
@@ -198,13 +208,13 @@ def _against(ground: Proof, told: Seen | None) -> str | None:
     if ground.groups < least:
         return (
             f"the report is made on {ground.groups} independent {ground.split} {pieces}, and with fewer than {least} no "
-            f"difference can be told from chance. Give {ground.split} more of them, some dozens at best."
+            f"difference can be told from chance. Give the data a {_larger(ground)}, of some dozens at best."
         )
     if told is None:
         return None
     if told.lost == 0:
         return (
-            f"the seed lost no point on any of {count(told.n, 'example')}, so there is nothing to learn from, and next to "
+            f"the seed lost no point in {count(told.n, 'answer')}, so there is nothing to learn from, and next to "
             "nothing to gain. Give harder examples, or a scorer that asks for more."
         )
     if _could_show(ground, told.high):
@@ -212,9 +222,13 @@ def _against(ground: Proof, told: Seen | None) -> str | None:
     needed = pieces_needed(told.share)
     more = f"{needed} examples would do" if needed else "it takes thousands of examples"
     return (
-        f"the seed loses points on {told.lost} of {count(told.n, 'example')}, and {count(ground.n, f'{ground.split} example')} "
+        f"the seed loses points in {told.lost} of {count(told.n, 'answer')}, and {count(ground.n, f'{ground.split} example')} "
         f"hold too few such to show even a prompt that loses none: {more}, or harder ones."
     )
+
+
+def _larger(ground: Proof) -> str:
+    return "larger test split" if ground.split == "test" else "test split"
 
 
 def _could_show(ground: Proof, failing: float) -> bool:

@@ -155,11 +155,11 @@ def _seen(told: "Preflight") -> list[str]:
     if seen is None:
         return []
     interval = f"{points(seen.share)}%, 95% interval {points(seen.low)} to {points(seen.high)}%"
-    lines = [f"seed: loses points on {seen.lost} of {count(seen.n, 'example')} ({interval}); its mean is {points(seen.mean)}"]
+    lines = [f"seed: loses points in {seen.lost} of {count(seen.n, 'answer')} ({interval}); its mean is {points(seen.mean)}"]
     if batch is not None and batch.enough is not None:
         lines.append(
-            f"minibatch: of {count(batch.size, 'train example')} at random, as many as a proposal reads, one at least is such in "
-            f"{batch.holds:.0%} of draws, of {batch.enough} in 95%; those where points were lost are read first"
+            f"minibatch: of {count(batch.size, 'train example')} at random, as many as a proposal reads, one at least makes it lose some "
+            f"in {batch.holds:.0%} of draws, of {batch.enough} in 95%; those where points were lost are read first"
         )
     return lines
 

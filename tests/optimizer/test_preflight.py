@@ -12,7 +12,8 @@ from commands import Command, commander
 from sittings import rows, sit
 from standin import Behaviour, Standin, running, write_project
 
-from optimizer.preflight import HANDFUL
+from optimizer.preflight import AGAIN, HANDFUL
+from optimizer.schedule import FIRST
 
 SIZES = {"train": 24, "val": 16, "test": 10}
 
@@ -100,6 +101,57 @@ def test_another_width_may_begin_where_the_estimate_was(tmp_path: Path, standin:
     assert ran.code == 2 and "in_flight" in ran.err, "and then it is one"
 
 
+RIGHT = "def right(example, answer):\n    return True\n"
+
+
+def always_right(folder: Path, standin: Standin, **changes: Any) -> Path:
+    config = project(folder, standin, scoring={"scorers": [{"python": "right.py:right"}]}, **changes)
+    (folder / "right.py").write_text(RIGHT)
+    return config
+
+
+def test_what_the_run_can_show(tmp_path: Path, standin: Standin, command: Command) -> None:
+    config, out = project(tmp_path, standin), tmp_path / "out"
+    told = json.loads(command("check", config, "--estimate", "--out", out, "--json").out)
+    assert told["run"] and told["advice"][-1].startswith("in_flight ")
+    seen, batch = told["outlook"]["seen"], told["estimate"]["minibatch"]
+    scores = [json.loads(body)["score"]["values"]["codes"] for (body,) in rows(out, "SELECT body FROM scores")]
+    assert seen["n"] == HANDFUL and seen["mean"] == pytest.approx(sum(scores) / len(scores))
+    assert 0 <= seen["low"] < seen["lost"] / HANDFUL <= seen["high"] + 1e-9 <= 1 + 1e-9 and 0 < batch["holds"] <= 1
+    assert told["outlook"]["proof"] == {"split": "test", "n": 10, "groups": 10, "pieces": 10, "models": 1}
+    assert "outlook" not in told["estimate"] and told["estimate"]["noise"] == {}
+
+
+def test_a_seed_that_is_right_everywhere_is_looked_at_longer(tmp_path: Path, standin: Standin, command: Command) -> None:
+    """On all that the run begins with, and no further; the run pays for nothing again, and is warned too."""
+    config, out = always_right(tmp_path / "a", standin), tmp_path / "out"
+    told = json.loads(command("check", config, "--estimate", "--out", out, "--json").out)
+    first = min(FIRST, SIZES["train"]) + min(FIRST // 2, SIZES["val"])
+    assert told["estimate"]["made"] == told["outlook"]["seen"]["n"] == first == standin.stats()["calls"]["parcel-a"]
+    assert not told["run"] and told["advice"][0].startswith(f"do not run: the seed lost no point in {first} answers")
+    ran = command("run", config, "--out", out, "--no-progress")
+    assert f"warning: this run can show nothing: the seed lost no point in {first} answers" in ran.err
+    assert standin.stats()["repeated"] == 0
+
+
+def test_no_more_than_there_is_money_for(tmp_path: Path, standin: Standin, command: Command) -> None:
+    config = always_right(tmp_path, standin, budget={"rollouts": 150, "tokens": 15_000})
+    told = estimate(command, config, tmp_path / "out")
+    assert told["made"] == HANDFUL
+
+
+def test_noise_is_measured_by_calls_that_the_run_makes_too(tmp_path: Path, standin: Standin, command: Command) -> None:
+    standin.reset(Behaviour(fickle=True))
+    config, out = project(tmp_path / "a", standin, repeats="auto"), tmp_path / "out"
+    told = estimate(command, config, out)
+    assert told["made"] == HANDFUL + AGAIN
+    assert told["noise"]["a"]["n"] == AGAIN and 0 <= told["noise"]["a"]["share"] <= 1
+    assert "noise: of what scores vary by, chance is " in command("check", config, "--estimate", "--out", out).out
+    result = sit(config, out)
+    ((calls,),) = rows(out, "SELECT count(*) FROM calls")
+    assert result["spent"]["calls"] == calls == sum(standin.stats()["calls"].values()), "all of its calls are the run's"
+
+
 def test_for_people(tmp_path: Path, standin: Standin, command: Command) -> None:
     out = tmp_path / "out"
     told = command("check", project(tmp_path, standin), "--estimate", "--out", out, "--set", "in_flight=1").out
@@ -108,6 +160,8 @@ def test_for_people(tmp_path: Path, standin: Standin, command: Command) -> None:
     assert "proposals: none made yet" in told and "more than 4 cost quality" in told
     assert "expected of task: 150 calls, " in told and "expected of reflection: " in told
     assert "advice: in_flight " in told
+    assert "seed: loses points in " in told and "minibatch: of 20 train examples at random" in told
+    assert "can be shown by 10 test examples: " in told and " one after the other" in told
 
 
 def test_without_a_limit_on_rollouts_only_advice_is_given(tmp_path: Path, standin: Standin, command: Command) -> None:
