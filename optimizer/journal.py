@@ -68,7 +68,8 @@ CREATE TABLE sittings (id INTEGER PRIMARY KEY, started REAL NOT NULL, seconds RE
 
 @dataclass(frozen=True)
 class CandidateRow:
-    """`born`: the job that made it, 0 for the seed. `outcome`: `seed`, `proposed` (by a proposer) or `composed` (of known lines)."""
+    """`born`: the job that made it, 0 for the seed. `outcome`: `seed`, `proposed` (by a proposer) or `composed` (of known lines);
+    in a journal of evaluations `given` (by hand)."""
 
     id: str
     components: Mapping[str, str]
