@@ -188,16 +188,13 @@ def powered(found: Outlook) -> str:
     """What the report can show, in a line."""
     ground = found.proof
     groups = f" in {count(ground.groups, 'group')}" if ground.groups < ground.n else ""
-    above = "" if found.seen is None else f" above the seed's {points(found.seen.mean)}"
-    if found.detectable is None:
-        told = f"no gain{above}, not even the largest"
-    else:
-        told = f"gains{above} from {points(found.detectable)} points on"
+    seed = "whatever the seed has" if found.seen is None else f"if the seed has {points(found.seen.mean)}"
+    told = "no gain, not even the largest" if found.detectable is None else f"gains from {points(found.detectable)} points on"
     if found.more is not None and ground.pieces < MOST:
         told += f", by {MORE * ground.n} from {points(found.more)} on"
     return (
-        f"can be shown by {count(ground.n, f'{ground.split} example')}{groups}: {told} (in {POWER:.0%} of runs, for scores of 0 or 1 and "
-        "prompts that fail independently; graded scores, and failing on the same examples, take less)"
+        f"can be shown by {count(ground.n, f'{ground.split} example')}{groups}: {told} (in {POWER:.0%} of runs, {seed}, for scores of 0 or "
+        "1 and prompts that fail independently; graded scores, and failing on the same examples, take less)"
     )
 
 
