@@ -30,6 +30,8 @@ OPENED = "test opened for "
 """The kind of the report's decision to open the test split, up to the candidate that it was opened for."""
 STANDING = "standing"
 """The kind of what the last job left: how the candidates stand."""
+AWAITED = "awaited"
+"""The kind of the decision to end the search while a proposal's place has not come: it is paid for, and not taken in."""
 REPORT_JOB = 2**31
 """The job of the final report: after every job of the search."""
 
@@ -216,10 +218,11 @@ class Journal:
         self._run("UPDATE calls SET job = min(job, ?) WHERE key = ? AND error IS NOT NULL", job, key)
 
     def forget_failures(self) -> int:
-        """Drop the failed outcomes that no committed job rests on, so that they are tried again; returns how many calls there were."""
-        committed = "SELECT job FROM decisions WHERE kind = 'commit'"
-        self._run(f"DELETE FROM scores WHERE {SCORER_FAILURES} AND json_extract(body, '$.job') NOT IN ({committed})")
-        return self._run(f"DELETE FROM calls WHERE error IS NOT NULL AND job NOT IN ({committed})").rowcount
+        """Drop the failed outcomes that neither a committed job nor the search's end rests on, so that they are tried again; returns how
+        many calls there were."""
+        rested = f"SELECT job FROM decisions WHERE kind IN ('commit', '{AWAITED}')"
+        self._run(f"DELETE FROM scores WHERE {SCORER_FAILURES} AND json_extract(body, '$.job') NOT IN ({rested})")
+        return self._run(f"DELETE FROM calls WHERE error IS NOT NULL AND job NOT IN ({rested})").rowcount
 
     def score(self, key: str) -> dict[str, Any] | None:
         row = self._one("SELECT body FROM scores WHERE key = ?", key)
@@ -301,8 +304,10 @@ class Journal:
         rows = self._all(query, candidate, split, split)
         return [CellRow(who, example, model, n, part, failed, self._json(body)) for who, example, model, n, part, failed, body in rows]
 
-    def write_off_report(self) -> None:
-        """Before a run goes on with another budget: what its report took so far stays spent, whatever candidate the next report is on."""
+    def write_off_end(self) -> None:
+        """Before a run goes on with another budget: what its report took so far stays spent, whatever candidate the next report is on; and
+        proposals that its search did not take in have a place again, so those that failed are tried again."""
+        self._run("DELETE FROM decisions WHERE kind = ?", AWAITED)
         calls = self._all("SELECT key FROM calls WHERE job = ? AND error IS NULL ORDER BY key", REPORT_JOB)
         cells = self._all(
             f"SELECT candidate, example, model, repeat FROM cells WHERE split IN ('{REPORTED}', '{UNSEALED}') ORDER BY 1, 2, 3, 4"
@@ -310,7 +315,7 @@ class Journal:
         self.decide(REPORT_JOB, WRITTEN_OFF, {"calls": [key for (key,) in calls], "cells": [list(cell) for cell in cells]})
 
     def written_off(self) -> tuple[dict[str, Usage], set[tuple[str, str, str, int]]]:
-        """The calls and the cells of former reports, as `write_off_report` has noted them."""
+        """The calls and the cells of former reports, as `write_off_end` has noted them."""
         noted = self.decision(REPORT_JOB, WRITTEN_OFF) or {"calls": [], "cells": []}
         outcomes = {key: self.call(key) for key in noted["calls"]}
         calls = {key: outcome.usage for key, outcome in outcomes.items() if isinstance(outcome, Completion)}

@@ -1,12 +1,16 @@
 """The loop: jobs start in order and commit in order, and only a commit changes what the next jobs see (invariant I2).
 
-Job i is drawn when job i - w has committed (w: jobs in flight): which candidate is run where, or which one a proposal is made from, and
-its cost at most. It starts as soon as the budget has room for that, runs on its own and touches nothing that others see; at its commit its
+Every job has a place in the order of commits: a run its index, a proposal one behind that (schedule.place_of), since a reflection takes
+long and what follows need not wait for it. Job i is drawn when all jobs whose place is i - w or before have committed (w: jobs in
+flight; proposals that are behind their index come on top): which candidate is run where, or which one a proposal is made from, and its
+cost at most. It starts as soon as the budget has room for that, runs on its own and touches nothing that others see; at its commit its
 cells enter the table, its proposal enters the pool, and what it did not use goes back to the budget. So what a job sees depends on the
-jobs before it, and neither on timing nor on the size of the budget.
+jobs before its place, and neither on timing nor on the size of the budget. A proposal whose place has not come when the search ends is
+waited for and paid for, and not taken in: with a larger budget its place comes.
 """
 
 import asyncio
+from bisect import insort
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +25,7 @@ from optimizer.desk import Desk, Line
 from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Cell, Evaluator
 from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageStarted
-from optimizer.journal import CandidateRow, Journal
+from optimizer.journal import AWAITED, CandidateRow, Journal
 from optimizer.noise import is_noisy, measured
 from optimizer.policy import Objectives
 from optimizer.pool import Composing, Pool
@@ -91,8 +95,13 @@ class Search:
         self._in_vain = 0
         self._committed = False
         self._schedule = Schedule(seed, data, rules, evaluator.models, proposers, self._table, self._pool, objectives)
+        self._order: list[Job] = []
+        """Those that are drawn and have not committed, by their places."""
         self._drawn: deque[Job] = deque()
-        self._flights: deque[asyncio.Task[Job]] = deque()
+        """Those of them that have not started, by their indexes."""
+        self._flights: dict[int, asyncio.Task[Job]] = {}
+        """Those of them that have, and below what they have claimed."""
+        self._tickets: dict[int, int] = {}
         self._stopped_by: str | None = None
 
     async def run(self) -> Found:
@@ -103,9 +112,9 @@ class Search:
         try:
             await self._search()
         finally:
-            for flight in self._flights:
+            for flight in self._flights.values():
                 flight.cancel()
-            await asyncio.gather(*self._flights, return_exceptions=True)
+            await asyncio.gather(*self._flights.values(), return_exceptions=True)
         stopped_by = self._stopped_by or NO_PROPOSALS
         if not self._committed and stopped_by not in (NOTHING_LEFT, NO_PROPOSALS):
             raise BudgetError(
@@ -124,13 +133,19 @@ class Search:
         return Objectives(self._evaluator.models, dimensions, self._wanted)
 
     async def _search(self) -> None:
-        for _ in range(self._rules.in_flight):
-            self._draw()
+        self._draw()
         self._admit()
-        while self._flights:
-            await self._commit(await self._flights.popleft())
-            self._draw()
+        while self._order:
+            job = self._order[0]
+            if job.index in self._flights:
+                del self._order[0]
+                await self._commit(await self._flights.pop(job.index))
+                self._draw()
+            elif not await self._make_room():
+                break
             self._admit()
+        for index in self._flights:
+            self._journal.decide(index, AWAITED, {})
 
     # --- the seed -------------------------------------------------------------------------------------------------
 
@@ -187,10 +202,12 @@ class Search:
     # --- a job's start --------------------------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        """Fix what the next job is about. Drawn at every commit, whatever the budget says, so a larger budget draws the same jobs."""
-        if self._exhausted() is None:
+        """Fix what the next jobs are about. Drawn after every commit, whatever the budget says, so a larger budget draws the same jobs."""
+        while self._exhausted() is None and (not self._order or self._schedule.next - self._rules.in_flight < self._order[0].place[0]):
             job = self._schedule.draw()
-            self._drawn.append(replace(job, claim=self._claim(job)))
+            job = replace(job, claim=self._claim(job))
+            self._drawn.append(job)
+            insort(self._order, job, key=lambda each: each.place)
 
     def _claim(self, job: Job) -> Claim:
         if job.proposer is None:
@@ -198,15 +215,28 @@ class Search:
         return job.proposer.claim(job.candidate, self._rules.priced)
 
     def _admit(self) -> None:
-        """Start the drawn jobs, in their order, as far as the budget goes."""
+        """Start the drawn jobs, in the order of their indexes, as far as the budget goes."""
         self._stopped_by = self._exhausted()
-        while self._stopped_by is None and self._drawn and len(self._flights) < self._rules.in_flight:
+        while self._stopped_by is None and self._drawn:
             job = self._drawn[0]
             # The clock comes last: where another limit ends the run it does so again, whatever the clock says by then.
             self._stopped_by = self._ledger.refusal(job.claim) or self._clock(job.index)
             if self._stopped_by is None:
-                started = replace(self._drawn.popleft(), ticket=self._ledger.hold(job.claim))
-                self._flights.append(asyncio.create_task(self._attempt(started)))
+                self._tickets[job.index] = self._ledger.hold(job.claim)
+                self._flights[job.index] = asyncio.create_task(self._attempt(self._drawn.popleft()))
+
+    async def _make_room(self) -> bool:
+        """Settle the proposals under way before their place has come, since they claim much more than they use. Whether there were any."""
+        early = sorted(self._tickets)
+        for index in early:
+            self._settle(await self._flights[index], ())
+        return bool(early)
+
+    def _settle(self, job: Job, cells: Sequence[Cell]) -> None:
+        """Once: a proposal may have been settled before its place came."""
+        ticket = self._tickets.pop(job.index, None)
+        if ticket is not None:
+            self._ledger.settle(ticket, [*(cell.used for cell in cells), job.proposal.used])
 
     def _exhausted(self) -> str | None:
         """Why the search has come to its end by itself, if it has."""
@@ -246,7 +276,7 @@ class Search:
         """Let the next jobs see what came of it."""
         self._schedule.forget(job.index)
         new = self._table.add(job.cells)
-        self._ledger.settle(job.ticket, [*(cell.used for cell in new), job.proposal.used])
+        self._settle(job, new)
         check_failures(self._table, self._rules.max_failed_share)
         outcome, reason, candidate = self._outcome(job)
         row = None if candidate is None else self._birth(job, candidate)

@@ -1,11 +1,12 @@
-"""How long a run's calls take, by the seconds that single ones took: its jobs are gone through as the loop starts and commits them."""
+"""How long a run's calls take, by the seconds that single ones took: its jobs are gone through as the loop draws and commits them."""
 
 import random
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from optimizer.schedule import BLOCK, PROPOSE, aim_of
+from optimizer.schedule import BLOCK, PROPOSE, aim_of, place_of
 
 GOOD_WIDTHS = (1, 2, 3, 4)
 """Jobs in flight that cost the search no quality (docs/search.md, "Jobs in flight")."""
@@ -40,13 +41,16 @@ class Pace:
 
     def seconds(self, work: Work, in_flight: int) -> float:
         """From the first call to the last answer. What the run itself computes comes on top."""
-        rng = random.Random(0)
-        ends = [self._wave(work.seed, 1, rng)]
-        for proposing in work.jobs():
-            start = ends[max(0, len(ends) - in_flight)]
-            took = rng.choice(self.proposals) if proposing else self._wave(BLOCK, in_flight, rng)
-            ends.append(max(ends[-1], start + took))
-        return ends[-1] + self._wave(work.report, 1, rng)
+        rng, jobs = random.Random(0), work.jobs()
+        now, drawn = self._wave(work.seed, 1, rng), 0
+        order: list[tuple[tuple[int, int], float]] = []  # the places of those under way, and when they end
+        while drawn < len(jobs) or order:
+            while drawn < len(jobs) and (not order or drawn + 1 - in_flight < order[0][0][0]):
+                took = rng.choice(self.proposals) if jobs[drawn] else self._wave(BLOCK, in_flight, rng)
+                insort(order, (place_of(drawn + 1, jobs[drawn]), now + took))
+                drawn += 1
+            now = max(now, order.pop(0)[1])
+        return now + self._wave(work.report, 1, rng)
 
     def busy(self, work: Work) -> float:
         """Seconds of all calls together."""

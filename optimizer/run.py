@@ -51,7 +51,7 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
             if another:
                 journal.forget_derived()  # before the new manifest: a kill between the two must not leave decisions of another run
             elif (out / MANIFEST).exists() and read_manifest(out)["config"].get("budget") != config["budget"]:
-                journal.write_off_report()
+                journal.write_off_end()
             write_manifest(out, new)
             journal.sit_down()
             result = await _derive(prepared, journal, observer, replay=False)

@@ -26,7 +26,9 @@ FREE = Claim()
 FIRST = 20
 """Train examples that the seed meets before anything else, and half as many of val."""
 OPENING = 6
-"""Proposals that are made from what the seed has shown there, before anything else is run."""
+"""Proposals that are made from what the seed has shown there, all at the same time."""
+LAG = 4
+"""Jobs that a later proposal commits behind its turn: a reflection takes long, and what follows it need not wait so long for it."""
 ANEW = 3
 """One in so many proposals of the opening is written as if there were no text yet: rewrites keep the seed's frame, and its faults."""
 BLOCK = 12
@@ -60,7 +62,7 @@ class Job:
     """One piece of work, as far as it got: a candidate's cells in some spots, or a proposal from a candidate's known `lessons`.
 
     The first fields are fixed when it is drawn, by what is known then, and `claim`, the most that it can use, when somebody has to pay;
-    `ticket` when the budget admits it; `cells` and `proposal` are what came of it.
+    `cells` and `proposal` are what came of it.
     """
 
     index: int
@@ -73,7 +75,6 @@ class Job:
     others: Sequence[Other]
     anew: bool = False
     claim: Claim = FREE
-    ticket: int = 0
     cells: Sequence[Cell] = ()
     proposal: Proposal = NO_PROPOSAL
 
@@ -82,6 +83,10 @@ class Job:
         """Where it runs its candidate, or what its proposer reads."""
         met = [spot.example for spot in self.spots] or [cell.example for cell in self.lessons]
         return list({example.id: example for example in met}.values())
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return place_of(self.index, self.proposer is not None)
 
 
 class Schedule:
@@ -105,7 +110,8 @@ class Schedule:
         self._shown = Shown(self._examples)
         self.repeats: Mapping[str, int] = dict.fromkeys(models, 1)
         """Model → how often a candidate may meet an example with it; more than once where noise has been found."""
-        self._next = SEED_JOB + 1
+        self.next = SEED_JOB + 1
+        """The index of the job that is drawn next."""
         self._planned: dict[int, set[CellKey]] = {}
         """Job → the cells that it is to fill, as long as it has not committed."""
 
@@ -119,8 +125,8 @@ class Schedule:
         return spots
 
     def draw(self) -> Job:
-        index = self._next
-        self._next += 1
+        index = self.next
+        self.next += 1
         job = self._proposing(index) if aim_of(index) == PROPOSE else None
         job = job or self._running(index)
         self._plan(index, job.candidate, job.spots)
@@ -186,6 +192,13 @@ class Schedule:
 def aim_of(index: int) -> str:
     """What a job is for, the first one having the index 1."""
     return PROPOSE if index <= OPENING else CYCLE[index % len(CYCLE)]
+
+
+def place_of(index: int, proposing: bool) -> tuple[int, int]:
+    """Where a job stands in the order of commits: a run by its index, a proposal behind it; those of the opening at its end."""
+    if not proposing:
+        return index, index
+    return OPENING if index <= OPENING else index + LAG, index
 
 
 def first_cells(seed: Candidate, data: SearchData) -> int:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.pace import GOOD_WIDTHS, Pace, Work
-from optimizer.schedule import BLOCK, OPENING
+from optimizer.schedule import BLOCK, CYCLE, LAG, OPENING
 
 SECONDS = st.lists(st.floats(0.01, 30), min_size=1, max_size=20)
 
@@ -25,12 +25,21 @@ def test_cells_wait_for_one_another() -> None:
     assert Pace([1.0], [1.0], width=10).seconds(Work(60, 0, 0, proposing=False), in_flight=1) == pytest.approx(6)
 
 
-def test_a_slow_proposal_keeps_what_follows_from_being_committed() -> None:
-    """Of the opening's proposals with all in flight the search takes as long as the slowest does; one at a time, as long as all."""
+def test_the_opening_takes_as_long_as_one_proposal() -> None:
+    """All of it is under way at the same time, whatever may be in flight."""
     pace, work = Pace([1.0], [5.0], width=1000), Work(0, 1, 0, proposing=True)
-    assert work.jobs() == [True] * OPENING + [False]
-    assert pace.seconds(work, in_flight=1) == pytest.approx(5 * OPENING + 1)
-    assert pace.seconds(work, in_flight=OPENING + 1) == pytest.approx(5)
+    assert work.jobs() == [True] * (OPENING + 1) + [False]
+    assert pace.seconds(work, in_flight=1) == pytest.approx(5 + 5), "a proposal is under way at the end, and waited for"
+    assert pace.seconds(work, in_flight=OPENING + 2) == pytest.approx(5)
+
+
+@pytest.mark.parametrize(("slow", "lost"), [(1.0, 0.0), (3.0, 0.0), (5.0, 1.0), (9.0, 3.0)])
+def test_a_proposal_keeps_nothing_waiting_before_its_place(slow: float, lost: float) -> None:
+    """One block after the other, and a proposal for every three: it may last as long as they do at no cost; beyond, it costs half."""
+    assert LAG == len(CYCLE) == 4
+    pace = Pace([1.0], [slow], width=1000)
+    short, long = (pace.seconds(Work(0, blocks, 0, proposing=True), in_flight=1) for blocks in (30, 60))
+    assert long - short == pytest.approx(30 + 10 * lost)
 
 
 def test_one_job_in_four_proposes() -> None:

@@ -18,13 +18,16 @@ from typing import Any
 import pytest
 from standin import Behaviour, Standin, write_project
 
+from adapters.digest import canonical
 from optimizer.build import prepare
 from optimizer.configfile import load_config
 from optimizer.errors import BudgetError, ConfigError, JournalError, LockedError, ProviderError
 from optimizer.events import CellFilled, Diverged, Event, JobCommitted
 from optimizer.journal import OPENED, REPORT_JOB, Journal
+from optimizer.loop import LINES
 from optimizer.run import replay, run
 from optimizer.rundir import locked
+from optimizer.schedule import OPENING, place_of
 
 SMALL = {"train": 20, "val": 12, "test": 16}
 ROLLOUTS = 160
@@ -55,6 +58,11 @@ def replayed(config: Path, out: Path, *overrides: str) -> list[str]:
 
 def but_for_time(result: dict[str, Any]) -> dict[str, Any]:
     return {**result, "spent": {**result["spent"], "seconds": None}}
+
+
+def committed(out: Path) -> dict[int, str]:
+    with closing(Journal.read(out)) as journal:
+        return {job: canonical(body) for job, _, body in journal.decisions("commit") if job < REPORT_JOB}
 
 
 def task_calls(standin: Standin) -> int:
@@ -106,8 +114,8 @@ def test_replay_tells_where_a_changed_record_leads_elsewhere(project: Path, tmp_
 
 def test_concurrency_and_latency_change_nothing(project: Path, tmp_path: Path, standin: Standin) -> None:
     results = []
-    for concurrency, spread in ((1, 0.0), (3, 1.0), (16, 1.0)):
-        standin.reset(Behaviour(latency=0.01 * (concurrency > 1), spread=spread))
+    for concurrency, reflecting, spread in ((1, 0.0, 0.0), (3, 0.01, 1.0), (16, 0.3, 1.0)):
+        standin.reset(Behaviour(0.01 * (concurrency > 1), reflecting, spread))
         results.append(sit(project, tmp_path / f"run-{concurrency}", f"concurrency={concurrency}", "in_flight=3"))
         assert standin.stats()["peak"] <= concurrency
     assert but_for_time(results[0]) == but_for_time(results[1]) == but_for_time(results[2])
@@ -118,9 +126,11 @@ def test_a_larger_budget_goes_on_where_the_run_was(project: Path, tmp_path: Path
     """Nothing of the search is thrown away, and the limit counts all that was ever paid for."""
     width, watcher = f"in_flight={in_flight}", Watcher()
     small = sit(project, tmp_path / "run", "budget.rollouts=130", width)
+    before = committed(tmp_path / "run")
     large = sit(project, tmp_path / "run", "budget.rollouts=220", width, watcher=watcher)
     assert small["spent"]["rollouts"] <= 130 < large["spent"]["rollouts"] <= 220
     assert not [event for event in watcher.events if isinstance(event, Diverged)]
+    assert before.items() <= committed(tmp_path / "run").items() and len(before) > OPENING
     assert task_calls(standin) == large["spent"]["rollouts"] <= 220, "a former report stays spent"
     assert sum(standin.stats()["calls"].values()) == large["spent"]["calls"]
     for concurrency in ("concurrency=16", "concurrency=5"):
@@ -137,7 +147,8 @@ def test_a_changed_config_is_another_run(project: Path, tmp_path: Path, standin:
     changed = sit(project, tmp_path / "run", "random_seed=1", allow_changes=True)
     reused = changed["spent"]["calls"] - sum(standin.stats()["calls"].values())
     assert reused >= SMALL["val"], "the seed's val answers were paid for already"
-    assert but_for_time(changed) == but_for_time(sit(project, tmp_path / "other", "random_seed=1"))
+    other = sit(project, tmp_path / "other", "random_seed=1")
+    assert but_for_time({**changed, "look": 1}) == but_for_time(other), "only the test split was opened before, for another best"
 
 
 def test_only_one_writer(project: Path, tmp_path: Path) -> None:
@@ -189,11 +200,14 @@ def test_an_unknown_price_is_an_error_where_money_is_limited(project: Path, tmp_
         sit(project, tmp_path / "run", "budget.usd=1", "models.a.price=null")
 
 
-def test_time_that_is_up_ends_the_run_and_its_replay_alike(project: Path, tmp_path: Path, standin: Standin) -> None:
-    standin.reset(Behaviour(latency=0.05))
-    result = sit(project, tmp_path / "run", "budget.minutes=0.03", "concurrency=4")
+def test_time_that_is_up_ends_the_run_and_its_replay_alike(
+    project: Path, tmp_path: Path, standin: Standin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock that goes by jobs: how far a run comes in a second says more of the machine than of the code."""
+    monkeypatch.setattr(Journal, "seconds", lambda journal: 10.0 * len(journal.decisions("commit")))
+    result = sit(project, tmp_path / "run", "budget.minutes=2")
     assert result["stopped_by"] == "minutes"
-    assert replayed(project, tmp_path / "run", "budget.minutes=0.03", "concurrency=4") == []
+    assert replayed(project, tmp_path / "run", "budget.minutes=2") == []
 
 
 def test_transient_faults_leave_no_zero(project: Path, tmp_path: Path, standin: Standin) -> None:
@@ -280,7 +294,8 @@ def test_several_models_have_an_objective_each(tmp_path: Path, standin: Standin)
 def test_progress_is_told_in_order(project: Path, tmp_path: Path) -> None:
     watcher = Watcher()
     sit(project, tmp_path / "run", watcher=watcher)
-    assert [job.index for job in watcher.jobs] == list(range(1, len(watcher.jobs) + 1))
+    places = [place_of(job.index, job.proposer != LINES) for job in watcher.jobs]
+    assert places == sorted(places) and len(set(places)) == len(places) > OPENING
     rollouts = [event.spent.rollouts for event in watcher.events if isinstance(event, CellFilled)]
     assert rollouts == sorted(rollouts) and rollouts[-1] <= ROLLOUTS
 
@@ -293,7 +308,7 @@ def start(config: Path, out: Path) -> subprocess.Popen[bytes]:
 def test_killed_at_any_moment_it_arrives_at_the_same_result(project: Path, tmp_path: Path, standin: Standin) -> None:
     """kill -9, again and again; no call is paid for twice but those that were in flight at a kill."""
     straight = sit(project, tmp_path / "straight")
-    standin.reset(Behaviour(latency=0.04, spread=0.5))
+    standin.reset(Behaviour(latency=0.04, reflect_latency=0.3, spread=0.5))
     out, draw, kills, running = tmp_path / "run", random.Random(3), 0, True
     while running and kills < 6:
         before = task_calls(standin)

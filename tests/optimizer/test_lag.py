@@ -1,0 +1,246 @@
+"""Proposals that do not hold up the search: where they commit, what goes on meanwhile, and what becomes of them at the end (I1 to I3)."""
+
+import asyncio
+import random
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha1
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as given_settings
+from hypothesis import strategies as st
+from pieces import Model, ask, candidate, example, failure
+
+from adapters.candidate import Candidate
+from adapters.clients.client import Completion, Request
+from adapters.prompt import PromptAdapter
+from adapters.split import SearchData
+from optimizer.budget import Claim, Ledger, Used
+from optimizer.compose import Composer
+from optimizer.config import BudgetConfig, ObjectivesConfig
+from optimizer.desk import Desk
+from optimizer.evaluate import Evaluator, TaskModel
+from optimizer.events import Diverged, Event, JobCommitted
+from optimizer.journal import AWAITED, SCHEMA, Journal
+from optimizer.loop import Search
+from optimizer.pool import Composing
+from optimizer.propose.guards import Guards
+from optimizer.propose.proposer import Proposal, Task
+from optimizer.schedule import BLOCK, OPENING, PROPOSE, Rules, first_cells, place_of
+from scoring.exact import Exact
+from scoring.suite import Suite
+
+SEED = candidate("Say.")
+TRAIN = [example(f"t{number}", text=f"train {number}") for number in range(40)]
+VAL = [example(f"v{number}", text=f"val {number}") for number in range(24)]
+
+Turns = Callable[[], int]
+"""How many turns of the event loop the next call takes."""
+
+
+def at_once() -> int:
+    return 0
+
+
+async def nothing(_: int) -> None:
+    pass
+
+
+class Shuffled(Model):
+    """Right on more examples the more rules its prompt has; its calls end in any order."""
+
+    def __init__(self, turns: Turns) -> None:
+        super().__init__(self._says)
+        self._turns = turns
+
+    def _says(self, request: Request) -> str:
+        rules, asked = request.messages[0].content.count("Rule"), request.messages[-1].content
+        return "yes" if int(sha1(asked.encode()).hexdigest(), 16) % 10 < 3 + min(rules, 3) else "no"
+
+    async def complete(self, request: Request) -> Completion:
+        for _ in range(self._turns()):
+            await asyncio.sleep(0)
+        return await super().complete(request)
+
+
+@dataclass
+class Slow:
+    """Adds a rule. `before`: waited for with the number of the proposal, the first being 1, before its model is asked; `claims`: the
+    calls that it says it may make; `failing`: the numbers of those whose call fails."""
+
+    turns: Turns = at_once
+    before: Callable[[int], Awaitable[None]] = nothing
+    claims: int = 1
+    failing: frozenset[int] = frozenset()
+    begun: int = 0
+    failed: set[str] = field(default_factory=set)
+    name: str = "slow"
+    minibatch: int = 5
+
+    def __post_init__(self) -> None:
+        self.model = Model(lambda request: failure() if request.messages[0].content in self.failed else "a rule", name="slow")
+
+    def claim(self, parent: Candidate, priced: bool) -> Claim:
+        return Claim(calls=self.claims)
+
+    async def propose(self, task: Task) -> Proposal:
+        self.begun += 1
+        rule = f"Rule {task.rng.randrange(10**6)}"
+        if self.begun in self.failing:
+            self.failed.add(rule)
+        await self.before(self.begun)
+        for _ in range(self.turns()):
+            await asyncio.sleep(0)
+        line = task.line(self.model)
+        await line.complete(ask(rule))
+        child = task.parent.replace(instructions=f"{task.parent.components['instructions']}\n{rule}")
+        problem = task.problem(child)
+        return Proposal(None if problem else child, problem or "a rule", Used(0, line.used, line.uses))
+
+
+@dataclass
+class Trail:
+    """What a search did: its commits in their order, as (job, what was decided)."""
+
+    commits: list[tuple[int, dict[str, Any]]]
+    diverged: bool
+    rollouts: int
+    calls: int
+    stopped_by: str
+
+    @property
+    def jobs(self) -> list[int]:
+        return [job for job, _ in self.commits]
+
+
+async def searched(
+    journal: Journal, budget: BudgetConfig, in_flight: int, proposer: Slow | None = None, model: Model | None = None, seed: int = 0
+) -> Trail:
+    data, desk, suite = SearchData(tuple(TRAIN), tuple(VAL)), Desk(journal), Suite([Exact()])
+    adapter = PromptAdapter(system="{instructions}", user="{text}", inputs=["text"])
+    ledger, events = Ledger(budget), list[Event]()
+    found = await Search(
+        SEED,
+        data,
+        evaluator=Evaluator(adapter, [TaskModel("small", model or Shuffled(at_once))], suite, desk, journal, 0, lambda _: None),
+        proposers=[proposer or Slow()],
+        guards=Guards(adapter.placeholders, 5000, data.train),
+        composing=Composing((), Composer(adapter.placeholders, 0), lambda _, __: None),
+        desk=desk,
+        ledger=ledger,
+        journal=journal,
+        observer=events.append,
+        objectives=ObjectivesConfig(),
+        dimensions=suite.dimensions,
+        rules=Rules(in_flight=in_flight, random_seed=seed, max_failed_share=0.2, priced=False, report_share=0.0),
+        time_is_up=lambda: False,
+    ).run()
+    decided = {job: body for job, _, body in journal.decisions("commit")}
+    commits = [(event.index, decided[event.index]) for event in events if isinstance(event, JobCommitted)]
+    spent = ledger.spent()
+    diverged = any(isinstance(event, Diverged) for event in events)
+    return Trail(commits, diverged, spent.rollouts, spent.calls, found.stopped_by)
+
+
+@contextmanager
+def memory() -> Iterator[Journal]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.executescript(SCHEMA)
+        yield Journal(connection, Path(":memory:"))
+
+
+def awaited(journal: Journal) -> list[int]:
+    return [job for job, _, _ in journal.decisions(AWAITED)]
+
+
+@given(st.integers(0, 2**32), st.integers(1, 6), st.integers(80, 300), st.integers(0, 150), st.integers(0, 3))
+@given_settings(max_examples=8)
+def test_neither_timing_nor_the_budget_changes_what_is_committed(timing: int, in_flight: int, budget: int, more: int, seed: int) -> None:
+    draw = random.Random(timing)
+    with memory() as calm, memory() as wild:
+        one = asyncio.run(searched(calm, BudgetConfig(rollouts=budget + more), in_flight, seed=seed))
+        turns = lambda: draw.choice((0, 0, 3, 40))  # noqa: E731
+        slow = Slow(turns=lambda: draw.choice((0, 400)))
+        other = asyncio.run(searched(wild, BudgetConfig(rollouts=budget), in_flight, slow, Shuffled(turns), seed))
+        assert other.commits == one.commits[: len(other.commits)] and len(other.commits) > OPENING
+        assert other.rollouts <= budget and other.stopped_by == "rollouts"
+        more_of_it = asyncio.run(searched(wild, BudgetConfig(rollouts=budget + more), in_flight, Slow(), seed=seed))
+        assert more_of_it.commits == one.commits and not more_of_it.diverged
+
+
+@pytest.mark.parametrize("in_flight", [1, 2, 4])
+def test_a_proposal_commits_behind_its_turn_and_a_run_in_it(in_flight: int) -> None:
+    with memory() as journal:
+        trail = asyncio.run(searched(journal, BudgetConfig(rollouts=400), in_flight))
+        places = [place_of(job, body["aim"] == PROPOSE) for job, body in trail.commits]
+        assert places == sorted(places)
+        started = sorted([*trail.jobs, *awaited(journal)])
+        assert started == [*range(1, len(started) + 1)]
+    assert trail.jobs[: OPENING + 5] == [1, 2, 3, 4, 5, 6, 8, 9, 10, 7, 12]
+
+
+async def test_blocks_are_run_while_a_proposal_is_out() -> None:
+    """With one job in flight too: else this waits for ever."""
+    met, enough = 0, asyncio.Event()
+
+    def turns() -> int:
+        nonlocal met
+        met += 1
+        if met == first_cells(SEED, SearchData(tuple(TRAIN), tuple(VAL))) + 2 * BLOCK:
+            enough.set()
+        return 0
+
+    async def before(number: int) -> None:
+        if number > OPENING:
+            await enough.wait()
+
+    with memory() as journal:
+        proposer = Slow(before=before)
+        await asyncio.wait_for(searched(journal, BudgetConfig(rollouts=150), 1, proposer, Shuffled(turns)), timeout=30)
+    assert proposer.begun > OPENING
+
+
+async def test_the_opening_is_made_at_the_same_time() -> None:
+    opening = asyncio.Barrier(OPENING)
+
+    async def before(number: int) -> None:
+        if number <= OPENING:
+            await opening.wait()
+
+    with memory() as journal:
+        await asyncio.wait_for(searched(journal, BudgetConfig(rollouts=150), 1, Slow(before=before)), timeout=30)
+
+
+async def test_what_proposals_claim_and_do_not_use_does_not_end_the_search() -> None:
+    """One that is out claims more than a third of the limit; only what is used counts in the end."""
+    most = 240
+    with memory() as journal:
+        trail = await searched(journal, BudgetConfig(calls=most), 2, Slow(claims=90))
+        assert trail.stopped_by == "calls" and most - 90 < trail.calls <= most
+        with memory() as free:
+            wide = await searched(free, BudgetConfig(rollouts=400), 2)
+        assert trail.commits == wide.commits[: len(trail.commits)]
+
+
+async def test_a_failure_of_a_proposal_that_the_end_left_out_is_tried_again_with_a_larger_budget() -> None:
+    small, large = BudgetConfig(rollouts=200), BudgetConfig(rollouts=300)
+    with memory() as journal:
+        first = await searched(journal, small, 4)
+        (*_, left), proposals = awaited(journal), [job for job, body in first.commits if body["outcome"] == "proposed"]
+    with memory() as journal:
+        broken = await searched(journal, small, 4, Slow(failing=frozenset({len(proposals) + len([left])})))
+        assert broken.commits == first.commits and awaited(journal) == [left]
+        assert journal.forget_failures() == 0, "the end rests on it"
+        silent = Slow(failing=frozenset(range(1, 100)))
+        again = await searched(journal, small, 4, silent)
+        assert (again, silent.model.asked) == (broken, []), "a finished run is derived again for nothing"
+        journal.write_off_end()
+        assert (awaited(journal), journal.forget_failures()) == ([], 1)
+        further = await searched(journal, large, 4)
+        assert further.commits[: len(first.commits)] == first.commits and not further.diverged
+        assert dict(further.commits)[left]["outcome"] == "proposed"
