@@ -233,3 +233,9 @@ def test_the_test_split_opens_once() -> None:
 def test_what_the_search_gets_has_no_way_to_the_test_split() -> None:
     splits = split_dataset([row(f"e{i}") for i in range(9)], Shares(0.4, 0.3, 0.3), 0)
     assert set(vars(splits.search)) == {"train", "val"}
+
+
+def test_groups_are_counted_without_opening_the_seal() -> None:
+    grouped = [Example(f"g{index}", {"q": index}, group="one" if index < 3 else "two") for index in range(5)]
+    sealed = SealedTest([*grouped, Example("alone", {"q": 8}), Example("too", {"q": 9})])
+    assert sorted(sealed.group_sizes) == [1, 1, 2, 3] and sealed.opened_for is None
