@@ -15,6 +15,7 @@ from adapters.demonstrations import demonstration_of, dump_demonstrations
 from adapters.example import Example
 from adapters.ngrams import RUN
 from adapters.template import placeholders
+from optimizer.asktell import Study
 from optimizer.propose.demos import offers
 from optimizer.propose.guards import REPEATS, Guards
 from optimizer.propose.overlap import Overlap
@@ -156,6 +157,12 @@ def test_the_reason_tells_nothing_of_val() -> None:
     )
     assert of_train == of_val == REPEATS
     assert not {"v", "val", "validation"} & set(REPEATS.split()) and not any(word in REPEATS for word in ("euros", "account", "parcel"))
+
+
+def test_a_study_refuses_what_val_has() -> None:
+    study = Study({"instructions": RULES}, [example("t", ticket=TRAIN)], [example("v", ticket=VAL)])
+    assert study.propose({"instructions": f"{RULES} {VAL}"}) == REPEATS
+    assert study.propose({"instructions": f"{RULES} Be brief."}) is None
 
 
 def test_a_proposal_is_looked_through_quickly() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
@@ -18,7 +18,6 @@ from adapters.example import Example
 from adapters.split import SealedTest
 from optimizer.build import Prepared, prepare
 from optimizer.configfile import load_config
-from optimizer.events import Event, StageStarted
 from optimizer.journal import OPENED, Journal
 from optimizer.loop import Found, Search
 from optimizer.propose.proposer import Proposal, Task
@@ -69,8 +68,8 @@ def prepared(config: Path, *overrides: str) -> Prepared:
     return prepare(loaded.config, loaded.folder)
 
 
-def sit(made: Prepared, out: Path, observer: Callable[[Event], None] = lambda _: None) -> dict[str, Any]:
-    return asyncio.run(run(made, out, observer))
+def sit(made: Prepared, out: Path) -> dict[str, Any]:
+    return asyncio.run(run(made, out, lambda _: None))
 
 
 def test_nothing_in_the_search_leads_to_the_test_split(tmp_path: Path, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,24 +123,28 @@ def test_the_search_reads_no_cells_of_a_former_report(tmp_path: Path, standin: S
     config, out = project(tmp_path / "project", standin, inline=False), tmp_path / "run"
     assert sit(prepared(config), out)["look"] == 1
     asked: set[str] = set()
-    stage = ""
+    searched, searching = Search.run, False
 
-    def watch(event: Event) -> None:
-        nonlocal stage
-        stage = event.stage if isinstance(event, StageStarted) else stage
+    async def run_watched(search: Search) -> Found:
+        nonlocal searching
+        searching = True
+        found = await searched(search)
+        searching = False
+        return found
 
+    monkeypatch.setattr(Search, "run", run_watched)
     for name in ("_one", "_all"):
         original = getattr(Journal, name)
 
         def noted(journal: Journal, query: str, *values: object, original: Any = original) -> Any:
-            if stage in ("seed", "search"):
+            if searching:
                 asked.add(query)
             return original(journal, query, *values)
 
         monkeypatch.setattr(Journal, name, noted)
-    sit(prepared(config, "budget.rollouts=130"), out, watch)
+    sit(prepared(config, "budget.rollouts=130"), out)
     assert any("FROM calls WHERE key = ?" in query for query in asked)
-    assert not [query for query in asked if "FROM cells" in query or "FROM decisions ORDER" in query]
+    assert not [query for query in asked if "FROM cells" in query or "FROM decisions WHERE ? IS NULL" in query]
 
 
 def test_it_is_opened_once_after_that_was_noted(tmp_path: Path, standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
