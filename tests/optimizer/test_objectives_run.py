@@ -46,7 +46,7 @@ def project(tmp_path: Path, standin: Standin) -> Path:
     path = write_project(
         tmp_path / "project",
         standin.api_base,
-        budget={"rollouts": 900},
+        budget={"rollouts": 560},
         sizes=SMALL,
         models=("a", "b", "c"),
         scoring=SCORERS,
