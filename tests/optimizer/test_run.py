@@ -27,7 +27,7 @@ from optimizer.journal import OPENED, REPORT_JOB, Journal
 from optimizer.loop import LINES
 from optimizer.run import replay, run
 from optimizer.rundir import locked
-from optimizer.schedule import OPENING, place_of
+from optimizer.schedule import BLOCK, FIRST, OPENING, place_of
 
 SMALL = {"train": 20, "val": 12, "test": 16}
 ROLLOUTS = 160
@@ -178,7 +178,9 @@ def test_no_limit_is_ever_passed(tmp_path: Path, standin: Standin, limit: dict[s
 
 
 def test_a_budget_too_small_to_compare_anything_costs_nothing(project: Path, tmp_path: Path, standin: Standin) -> None:
-    with pytest.raises(BudgetError, match=r"rollouts would come before the first comparison.*may take 76\. Raise budget\.rollouts"):
+    seed = min(FIRST, SMALL["train"]) + min(FIRST // 2, SMALL["val"])
+    least = seed + BLOCK + 2 * SMALL["test"]
+    with pytest.raises(BudgetError, match=rf"rollouts would come before the first comparison.*may take {least}\. Raise budget\.rollouts"):
         sit(project, tmp_path / "run", "budget.rollouts=60")
     assert standin.stats()["calls"] == {}
 
