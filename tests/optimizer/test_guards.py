@@ -134,10 +134,10 @@ def test_texts_are_recognized_from_forty_letters_on() -> None:
 
 def test_a_large_train_split_is_searched_quickly() -> None:
     guard = guards(*(example(f"e{n}", ticket=f"{n} {LONG * 20}") for n in range(3000)), max_bytes=20_000)
-    start = time.perf_counter()
+    start = time.process_time()
     for n in range(20):
         assert problem("Rules.", f"Rule {n}. " * 400, guard) is None
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 # --- several components -----------------------------------------------------------------------------------------------

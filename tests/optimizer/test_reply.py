@@ -112,10 +112,10 @@ HOSTILE = {
 @pytest.mark.parametrize("reply", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_reply_takes_no_longer_than_its_length(reply: str) -> None:
     """A megabyte in well under a second; anything quadratic would take minutes."""
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ReplyError) as caught:
         block(reply)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert len(str(caught.value)) < 200
 
 
