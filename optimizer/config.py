@@ -14,6 +14,8 @@ from adapters.plain import plain
 
 SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential|bearer|(ad|session|access|auth)[-_]?token", re.IGNORECASE)
 LEAST_WEIGHT = 1e-6
+MAX_BYTES = 20_000
+"""The longest text of a component, where nothing else is said."""
 CONSTRAINT = r"^(<=|>=) ?(0(\.\d+)?|1(\.0+)?|\.\d+)$"
 NEARLY = re.compile(r"\s*([<>=]*)\s*(\d*\.?\d+)\s*(%?)\s*")
 """What somebody may write who means a constraint: another sign, points of 100."""
@@ -243,7 +245,7 @@ class ReflectionConfig(Endpoint):
     max_tokens: Annotated[int, Field(ge=1)] = 4096
     minibatch: Annotated[int, Field(ge=1)] = 20
     """Train examples that it reads at a time."""
-    max_bytes: Annotated[int, Field(ge=200)] = 20_000
+    max_bytes: Annotated[int, Field(ge=200)] = MAX_BYTES
     """The longest text that a proposal may have for one component, in bytes of UTF-8 (one for an English letter)."""
 
 
@@ -284,6 +286,11 @@ class BudgetConfig(Block):
             raise ValueError("set at least one limit: rollouts, calls, tokens, usd or minutes")
         return self
 
+    @property
+    def priced(self) -> bool:
+        """Whether claims have to tell tokens and money."""
+        return self.tokens is not None or self.usd is not None
+
 
 class FailuresConfig(Block):
     max_share: Annotated[float, Field(ge=0, le=1)] = 0.2
@@ -299,8 +306,8 @@ class Config(Block):
     random_seed: Annotated[int, Field(ge=0)] = 0
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     """Calls in flight over all models: changes the speed, never the result."""
-    in_flight: Annotated[int, Field(ge=1, le=64)] = 2
-    """Jobs of the search in flight: a part of the result, so never tuned by the clock."""
+    in_flight: Annotated[int, Field(ge=1, le=64)] = 4
+    """Jobs of the search in flight; proposals that are behind their turn come on top. A part of the result, so never tuned by the clock."""
     repeats: Literal["auto"] | Annotated[int, Field(ge=1, le=20)] = "auto"
     """How often a cell may be filled, where models or judges turn out to be noisy: a few of the seed's cells are filled twice to see.
     1: nothing is measured or repeated; auto: up to 3."""

@@ -93,7 +93,7 @@ def test_another_width_may_begin_where_the_estimate_was(tmp_path: Path, standin:
     config, out = project(tmp_path, standin), tmp_path / "out"
     estimate(command, config, out)
     standin.reset()
-    sit(config, out, "in_flight=4")
+    sit(config, out, "in_flight=3")
     assert {"manifest.json", "result.json"} <= {path.name for path in out.iterdir()}
     with closing(sqlite3.connect(out / "journal.sqlite")) as db:
         assert db.execute("SELECT count(*) FROM calls").fetchone()[0] == standin.stats()["distinct"] + HANDFUL
