@@ -21,8 +21,8 @@ Sample = tuple[Array, NDArray[np.int64]]
 """The scores, and the group of each."""
 
 
-def alone(scores: Array) -> Sample:
-    return scores.astype(float), np.arange(len(scores))
+def alone(scores: NDArray[np.generic]) -> Sample:
+    return scores.astype(np.float64), np.arange(len(scores))
 
 
 def grouped(n: int, sizes: NDArray[np.int64], rng: np.random.Generator) -> Sample:
