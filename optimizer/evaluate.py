@@ -15,7 +15,7 @@ from optimizer.budget import Claim, Used
 from optimizer.concurrent import together
 from optimizer.desk import Desk, Line, anew
 from optimizer.errors import JournalError
-from optimizer.journal import CellRow, Journal
+from optimizer.journal import TASK, CellRow, Journal
 from optimizer.judging import Tab, tab
 from scoring.score import Score
 from scoring.scorer import ScorerError
@@ -23,9 +23,6 @@ from scoring.suite import Suite
 
 CellKey = tuple[str, str, str, int]
 """Candidate, example, model, repeat."""
-
-TASK = "task"
-"""The role of calls that run candidates."""
 
 SCORER_ERROR = "scorer_error"
 """What a cell is failed by when its scorer was."""
@@ -104,9 +101,11 @@ class Evaluator:
         self._warn: Callable[[str], object] | None = warn
         self._given: tuple[str, ...] | None = None
 
-    async def fill(self, candidate: Candidate, spots: Sequence[Spot], job: int) -> list[Cell]:
-        """The candidate's cells in these spots, in their order."""
-        cells = await together(self._cell(candidate, spot, job) for spot in spots)
+    async def fill(
+        self, candidate: Candidate, spots: Sequence[Spot], job: int, note: Callable[[Cell], object] = lambda _: None
+    ) -> list[Cell]:
+        """The candidate's cells in these spots, in their order. `note` is told of each as soon as it is filled."""
+        cells = await together(self._cell(candidate, spot, job, note) for spot in spots)
         return [self._agreed(cell) for cell in cells]
 
     def claim(self, candidate: Candidate, spots: Sequence[Spot], priced: bool) -> Claim:
@@ -120,7 +119,7 @@ class Evaluator:
                 total = sum((ceiling_claim(*each) for each in asked), total)
         return total
 
-    async def _cell(self, candidate: Candidate, spot: Spot, job: int) -> Cell:
+    async def _cell(self, candidate: Candidate, spot: Spot, job: int, note: Callable[[Cell], object]) -> Cell:
         (example, _, repeat), model = spot, self._models[spot.model]
         line = Line(self._desk, model.client, job, TASK, repeat)
         seed = None
@@ -139,6 +138,7 @@ class Evaluator:
                 failed, problem = SCORER_ERROR, self._forgiven(error)
         used = Used(1, line.used | judged.used, line.uses + judged.uses)
         cell = Cell(candidate.id, example, model.id, answer, score, failed, used, problem, repeat)
+        note(cell)
         self._filled(cell)
         return cell
 

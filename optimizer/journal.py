@@ -25,6 +25,8 @@ T = TypeVar("T")
 FILE = "journal.sqlite"
 FORMAT = "1"
 NO_JOB = -1
+TASK = "task"
+"""The role of calls that run candidates."""
 WRITTEN_OFF = "written off"
 OPENED = "test opened for "
 """The kind of the report's decision to open the test split, up to the candidate that it was opened for."""
@@ -187,16 +189,7 @@ class Journal:
             rest: tuple[object, ...] = (str(outcome.kind), outcome.message, None, None, None, None, None, None)
         else:
             used = outcome.usage
-            rest = (
-                None,
-                None,
-                outcome.text,
-                outcome.finish_reason,
-                used.input_tokens,
-                used.output_tokens,
-                used.usd,
-                outcome.seconds,
-            )
+            rest = (None, None, outcome.text, outcome.finish_reason, used.input_tokens, used.output_tokens, used.usd, outcome.seconds)
         self._run(
             "INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             key,
@@ -306,20 +299,25 @@ class Journal:
 
     def write_off_end(self) -> None:
         """Before a run goes on with another budget: what its report took so far stays spent, whatever candidate the next report is on; and
-        proposals that its search did not take in have a place again, so those that failed are tried again."""
+        proposals that its search did not take in have a place again, so those that failed are tried again.
+
+        Where the report was broken off, calls that were answered when nobody scored them any more are rollouts too."""
         self._run("DELETE FROM decisions WHERE kind = ?", AWAITED)
         calls = self._all("SELECT key FROM calls WHERE job = ? AND error IS NULL ORDER BY key", REPORT_JOB)
         cells = self._all(
             f"SELECT candidate, example, model, repeat FROM cells WHERE split IN ('{REPORTED}', '{UNSEALED}') ORDER BY 1, 2, 3, 4"
         )
-        self.decide(REPORT_JOB, WRITTEN_OFF, {"calls": [key for (key,) in calls], "cells": [list(cell) for cell in cells]})
+        tasks = self._all("SELECT 1 FROM calls WHERE job = ? AND role = ? AND error IS NULL", REPORT_JOB, TASK)
+        noted = {"calls": [key for (key,) in calls], "cells": [list(cell) for cell in cells], "rollouts": max(len(cells), len(tasks))}
+        self.decide(REPORT_JOB, WRITTEN_OFF, noted)
 
-    def written_off(self) -> tuple[dict[str, Usage], set[tuple[str, str, str, int]]]:
-        """The calls and the cells of former reports, as `write_off_end` has noted them."""
-        noted = self.decision(REPORT_JOB, WRITTEN_OFF) or {"calls": [], "cells": []}
+    def written_off(self) -> tuple[int, dict[str, Usage], set[tuple[str, str, str, int]]]:
+        """How many rollouts former reports took, their calls and their cells, as `write_off_end` has noted them."""
+        noted = self.decision(REPORT_JOB, WRITTEN_OFF) or {"calls": [], "cells": [], "rollouts": 0}
         outcomes = {key: self.call(key) for key in noted["calls"]}
         calls = {key: outcome.usage for key, outcome in outcomes.items() if isinstance(outcome, Completion)}
-        return calls, {(candidate, example, model, repeat) for candidate, example, model, repeat in noted["cells"]}
+        cells = {(candidate, example, model, repeat) for candidate, example, model, repeat in noted["cells"]}
+        return noted.get("rollouts", len(cells)), calls, cells
 
     def forget_derived(self) -> None:
         """Before a run with a changed config: the outcomes stay, as no job's any more, and what followed from them goes. What stays too is

@@ -15,8 +15,8 @@ from optimizer.build import Prepared
 from optimizer.configfile import resolved
 from optimizer.desk import Desk
 from optimizer.errors import BudgetError, ProviderError
-from optimizer.evaluate import TASK, Cell, Evaluator, Spot
-from optimizer.journal import Answered, Journal
+from optimizer.evaluate import Cell, Evaluator, Spot
+from optimizer.journal import TASK, Answered, Journal
 from optimizer.judging import ROLE as JUDGE
 from optimizer.noise import Noise, measured
 from optimizer.outlook import Minibatch, Outlook, is_open, minibatch, objectives_of, outlook, proof, seen

@@ -118,8 +118,8 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     evaluator = Evaluator(
         prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, filled, config.scoring.on_error, warn
     )
-    paid, met = journal.written_off()
-    ledger.settle(ledger.hold(Claim()), [Used(len(met), paid, len(paid))])
+    rollouts, paid, met = journal.written_off()
+    ledger.settle(ledger.hold(Claim()), [Used(rollouts, paid, len(paid))])
     left = report_cells(prepared) - sum(who == prepared.seed.id and repeat == 0 for who, _, _, repeat in met)
     rules = rules_of(prepared, left)
     search = Search(

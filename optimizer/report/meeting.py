@@ -19,11 +19,18 @@ class Meeting:
     """`refused`: the limit that left no room for the last step that was asked for; None where none did."""
 
     def __init__(
-        self, evaluator: Evaluator, ledger: Ledger, enter: Callable[[Sequence[Cell]], Sequence[Cell]], *, job: int, priced: bool
+        self,
+        evaluator: Evaluator,
+        ledger: Ledger,
+        enter: Callable[[Sequence[Cell]], Sequence[Cell]],
+        *,
+        job: int,
+        priced: bool,
+        note: Callable[[Cell], object] = lambda _: None,
     ) -> None:
-        """`enter` is given the cells of every step and returns those that were new to it; `job`: the work belongs to it; `priced`: whether
-        claims have to tell tokens and money."""
-        self._evaluator, self._ledger, self._enter = evaluator, ledger, enter
+        """`enter` is given the cells of every step and returns those that were new to it; `note`, each as soon as it is filled; `job`: the
+        work belongs to it; `priced`: whether claims have to tell tokens and money."""
+        self._evaluator, self._ledger, self._enter, self._note = evaluator, ledger, enter, note
         self._job, self._priced = job, priced
         self.refused: str | None = None
 
@@ -59,7 +66,7 @@ class Meeting:
         if self.refused is not None:
             return False
         ticket = self._ledger.hold(claim)
-        rows = await together(self._evaluator.fill(who, spots, self._job) for who, spots in where.items())
+        rows = await together(self._evaluator.fill(who, spots, self._job, self._note) for who, spots in where.items())
         new = self._enter([cell for row in rows for cell in row])
         self._ledger.settle(ticket, [replace(cell.used, cells=0, uses=0) if cell.key in met else cell.used for cell in new])
         return True

@@ -57,7 +57,8 @@ class Report:
             met = met | {cell.key for cell in known}
         rounds = _rounds(runs, found)
         self._observer(StageStarted("report", sum(len(models) for each in rounds for models in each.values()) * len(examples)))
-        meeting = Meeting(self._evaluator, self._ledger, self._entering(table, split), job=REPORT_JOB, priced=self._rules.priced)
+        enter, noted = self._entering(table, split), self._noting(table, split)
+        meeting = Meeting(self._evaluator, self._ledger, enter, job=REPORT_JOB, priced=self._rules.priced, note=noted)
         for repeat, each in enumerate(rounds):
             done = await meeting.round(each, examples, repeat, met=met)
             if done < len(examples):
@@ -80,10 +81,19 @@ class Report:
         def enter(cells: Sequence[Cell]) -> Sequence[Cell]:
             new = table.add(cells)
             with self._journal.together():
-                self._journal.add_cells([cell.row(REPORTED if split == "test" else UNSEALED) for cell in new])
+                self._journal.add_cells([cell.row(_noted_under(split)) for cell in new])
             return new
 
         return enter
+
+    def _noting(self, table: Table, split: str) -> Callable[[Cell], None]:
+        """A report that is broken off has used what it has filled: where the run goes on with another budget, that stays spent."""
+
+        def note(cell: Cell) -> None:
+            if cell.key not in table.known:
+                self._journal.add_cells([cell.row(_noted_under(split))])
+
+        return note
 
     def _result(self, found: Found, split: str, examples: Sequence[Example], table: Table) -> dict[str, Any]:
         chosen = {model: who.id for model, who in found.chosen.items()}
@@ -118,6 +128,10 @@ class Report:
             **judge_agreement(dict.fromkeys((found.table, table))),
             **noise(cells.values(), wanted),
         }
+
+
+def _noted_under(split: str) -> str:
+    return REPORTED if split == "test" else UNSEALED
 
 
 def _rounds(runs: Runs, found: Found) -> list[Runs]:

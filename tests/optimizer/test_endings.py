@@ -30,7 +30,7 @@ from optimizer.config import BudgetConfig, ObjectivesConfig
 from optimizer.desk import Desk
 from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Evaluator, TaskModel
-from optimizer.events import Event, StageStarted, Warned
+from optimizer.events import CellFilled, Event, StageStarted, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Search
 from optimizer.pool import Composing
@@ -258,3 +258,29 @@ async def test_a_door_that_is_shut_for_a_cause_says_so_to_all_who_wait() -> None
     door.shut(asyncio.CancelledError())
     door.release()
     assert await asyncio.gather(*waiting, return_exceptions=True) == [cause] * 3, "the first cause stays"
+
+
+class Unplugged(Watcher):
+    """Ends the run in the middle of its report, as a kill does: some cells are filled, and other calls are on their way."""
+
+    def __init__(self, cells: int) -> None:
+        super().__init__()
+        self._left, self._reporting = cells, False
+
+    def __call__(self, event: Event) -> None:
+        super().__call__(event)
+        self._reporting = self._reporting or event == StageStarted("report", 2 * SMALL["test"])
+        self._left -= self._reporting and isinstance(event, CellFilled)
+        if self._reporting and self._left == 0:
+            raise ProviderError("the plug was pulled")
+
+
+def test_what_a_report_took_that_was_broken_off_stays_spent_under_a_larger_budget(project: Path, tmp_path: Path, standin: Standin) -> None:
+    with pytest.raises(ProviderError, match="the plug was pulled"):
+        sit(project, tmp_path / "run", "concurrency=4", watcher=Unplugged(20))
+    watcher = Watcher()
+    result = sit(project, tmp_path / "run", "budget.rollouts=200", watcher=watcher)
+    assert result["look"] == 2, "another best, or this tests nothing"
+    assert task_calls(standin) <= 200
+    assert task_calls(standin) <= result["spent"]["rollouts"] <= 200
+    assert result["spent"]["calls"] == sum(standin.stats()["calls"].values())
