@@ -21,14 +21,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adapters.candidate import Candidate
 from adapters.example import Example
 from adapters.template import spell
 from optimizer.design import Design, design
+from optimizer.effects import PER, Effects
 from optimizer.evaluate import Cell
-from optimizer.factors import NOISE, Block, Indexes
+from optimizer.factors import NOISE, Indexes, Patch
 from optimizer.noise import averaged
 from optimizer.policy import Array, Objectives
 from optimizer.units import Unit, units
@@ -45,8 +45,6 @@ SAMPLE = 500
 """Examples, at least, that lines are weighed by where there are so many."""
 AT_ONCE = 2 * 10**6
 """Numbers that are worked on together, at most, where a candidate takes as many as there are coefficients."""
-PER = 10.0
-"""Lines are counted in tens, so that their number has effects of the size of the others."""
 
 
 Part = tuple[Indexes, Array]
@@ -243,8 +241,8 @@ class Fitted:
 
 def _design(shape: Shape, who: Indexes, where: Indexes, model: Indexes) -> Design:
     models = len(shape.objectives.models)
-    blocks = list(_blocks(shape, who, where, model))
-    return design(blocks, shape.prior[1], where * models + model, shape.relevance.shape[1] * models)
+    patches = list(_patches(shape, who, where, model))
+    return design(patches, shape.prior[1], where * models + model, shape.relevance.shape[1] * models)
 
 
 def _fit(shape: Shape, design: Design, values: Array) -> Fitted:
@@ -262,7 +260,7 @@ def _fit(shape: Shape, design: Design, values: Array) -> Fitted:
     return Fitted(mean, design, scale, deviation * scale, hard)
 
 
-def _blocks(shape: Shape, who: Indexes, where: Indexes, model: Indexes) -> Iterator[Block]:
+def _patches(shape: Shape, who: Indexes, where: Indexes, model: Indexes) -> Iterator[Patch]:
     for number in np.unique(who).tolist():
         rows = np.flatnonzero(who == number)
         known = shape.known[number]
@@ -327,7 +325,7 @@ class Posterior:
                 variances[first : first + step, some] += found.reshape(len(few), -1)
         return np.sqrt(variances)
 
-    def lines(self, drawn: Sequence[Array], weights: Array) -> "Lines":
+    def effects(self, drawn: Sequence[Array], weights: Array) -> Effects:
         """What lines do to the weighted mean of the objectives. Of many examples only some count, spread evenly, for a climb reads
         them all at every step."""
         shape = self.shape
@@ -338,7 +336,7 @@ class Posterior:
         own = sum((taste @ by_model[: shape.models, d] for d, taste in enumerate(tastes)), np.zeros(len(shape.units)))
         worth, force = mixed[shape.worth()] + own, mixed[shape.help] + mixed[shape.force()]
         some = shape.relevance[:, :: max(1, shape.relevance.shape[1] // SAMPLE)]
-        return Lines(worth, force, some, shape.owners, slopes, curves)
+        return Effects(worth, force, some, shape.owners, slopes, curves)
 
     def _level(self, part: Part, drawn: Sequence[Array]) -> Array:
         """By objective."""
@@ -366,37 +364,3 @@ class Posterior:
     @property
     def _models(self) -> int:
         return len(self.shape.objectives.models)
-
-
-@dataclass(frozen=True, eq=False)
-class Lines:
-    """What lines do under some coefficients: `worth` by itself, `force` where they speak of the example (`relevance`: lines × examples),
-    and the slope and the curve of the number of lines (in tens) of each component (`owners`: lines × components)."""
-
-    worth: Array
-    force: Array
-    relevance: Array
-    owners: Array
-    slopes: Array
-    curves: Array
-
-    def total(self, chosen: NDArray[np.bool_]) -> float:
-        """What the chosen ones add up to."""
-        said, acts, counts = chosen @ self.relevance, chosen @ self._acts, chosen @ self.owners / PER
-        return float((acts / np.maximum(said, 1.0)).mean() + chosen @ self.worth + counts @ self.slopes + counts**2 @ self.curves)
-
-    def flips(self, chosen: NDArray[np.bool_]) -> Array:
-        """By line: what the total would be if it were taken in, or left out where it is chosen."""
-        sign = np.where(chosen, -1.0, 1.0)[:, None]
-        said, acts = sign * self.relevance, sign * self._acts  # large, and changed in place: making them takes longer than all the rest
-        said += chosen @ self.relevance
-        acts += chosen @ self._acts
-        acts /= np.maximum(said, 1.0, out=said)
-        counts = (chosen @ self.owners + sign * self.owners) / PER
-        bent = counts @ self.slopes + counts**2 @ self.curves
-        total: Array = acts.mean(axis=1) + chosen @ self.worth + sign[:, 0] * self.worth + bent
-        return total
-
-    @cached_property
-    def _acts(self) -> Array:
-        return self.force[:, None] * self.relevance

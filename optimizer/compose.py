@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adapters.candidate import DEMONSTRATIONS
-from optimizer.belief import Lines
+from optimizer.effects import Effects
 from optimizer.policy import Array, steady
 from optimizer.units import Unit
 
@@ -24,7 +24,7 @@ class Composer:
         self._placeholders, self._most = placeholders, most
 
     def climb(
-        self, units: Sequence[Unit], start: Sequence[int], lines: Lines, longest: Mapping[str, int], whole: Set[str] = frozenset()
+        self, units: Sequence[Unit], start: Sequence[int], effects: Effects, longest: Mapping[str, int], whole: Set[str] = frozenset()
     ) -> tuple[int, ...]:
         """The indexes of the lines that add up best, rising: one is taken in or left out at a time, or the least of a component exchanged
         for a better one, as long as that helps.
@@ -41,9 +41,9 @@ class Composer:
         rules = Rules(owner, np.array(fixed, dtype=bool), np.where(shown, 0, 1), np.array(limits, dtype=np.intp))
         chosen = np.zeros(len(units), dtype=bool)
         chosen[list(start)] = True
-        best: float | None = None if all(fixed) else lines.total(chosen)
+        best: float | None = None if all(fixed) else effects.total(chosen)
         while best is not None:
-            best = _step(chosen, lines, rules, best + LEAST_GAIN)
+            best = _step(chosen, effects, rules, best + LEAST_GAIN)
         return tuple(np.flatnonzero(chosen).tolist())
 
 
@@ -64,9 +64,9 @@ class Rules:
         return found
 
 
-def _step(chosen: Mask, lines: Lines, rules: Rules, beat: float) -> float | None:
+def _step(chosen: Mask, effects: Effects, rules: Rules, beat: float) -> float | None:
     """Changes `chosen` into what adds up to more than `beat`, and returns how much that is; None where there is nothing."""
-    flips = lines.flips(chosen)
+    flips = effects.flips(chosen)
     flip, value = _best(flips, rules.allow(chosen))
     if value > beat:
         chosen[flip] = not chosen[flip]
@@ -76,7 +76,7 @@ def _step(chosen: Mask, lines: Lines, rules: Rules, beat: float) -> float | None
         least, found = _best(flips, own & chosen & ~rules.fixed)
         if found > -np.inf:
             chosen[least] = False
-            flip, value = _best(lines.flips(chosen), own & ~chosen & rules.allow(chosen))
+            flip, value = _best(effects.flips(chosen), own & ~chosen & rules.allow(chosen))
             if value > beat:
                 chosen[flip] = True
                 return value

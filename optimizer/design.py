@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from optimizer.factors import HARD, NOISE, Block, Factors, Indexes, gather
+from optimizer.factors import HARD, NOISE, Factors, Indexes, Patch, gather
 from optimizer.policy import Array
 
 SMALL = 64
@@ -46,7 +46,7 @@ class Design(Protocol):
         ...
 
 
-def design(found: Sequence[Block], deviation: Array, group: Indexes, groups: int) -> Design:
+def design(found: Sequence[Patch], deviation: Array, group: Indexes, groups: int) -> Design:
     """`deviation`: the prior's, of every coefficient; `group`: by cell, out of so many `groups`."""
     factors = gather(found, deviation, group, groups)
     return ByCell.of(factors) if _work_by_cell(factors) < len(factors.active) ** 3 else ByCoefficient.of(factors)
@@ -56,7 +56,7 @@ def _work_by_cell(factors: Factors) -> int:
     """How many products it takes, roughly; by coefficient it is the third power of their number."""
     cells, shared = len(factors.group), int((factors.users > 1).sum() + (factors.met > 1).sum())
     side = min(cells, shared)
-    return sum(len(rows) ** 2 * (len(rows) + shared) for rows, _, _ in factors.blocks) + cells * shared * side + side**3
+    return sum(len(rows) ** 2 * (len(rows) + shared) for rows, _, _ in factors.patches) + cells * shared * side + side**3
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class ByCoefficient:
 class ByCell:
     """The covariance of the scores is that of what is each candidate's alone, and `shared` @ shared.T beside it.
 
-    `white`: by block, a root of the first one's inverse; what follows is measured by it. `shared`: cells × coefficients that several
+    `white`: by patch, a root of the first one's inverse; what follows is measured by it. `shared`: cells × coefficients that several
     candidates have and groups that are met several times. `root`: of the inverse of the smaller of 1 + shared.T @ shared and
     1 + shared @ shared.T."""
 
@@ -108,7 +108,7 @@ class ByCell:
     def of(cls, factors: Factors) -> "ByCell":
         alone, noise = factors.users == 1, NOISE**2 + np.where(factors.met > 1, 0.0, HARD**2)[factors.group]
         shared, white = _shared(factors), []
-        for rows, columns, values in factors.blocks:
+        for rows, columns, values in factors.patches:
             own = values[:, alone[columns]]
             white.append(_root(np.diag(noise[rows]) + own @ own.T))
             shared[rows] = white[-1] @ shared[rows]
@@ -136,13 +136,13 @@ class ByCell:
     def _weigh(self, scores: Array) -> Array:
         """The inverse of the scores' covariance times these scores (cells, or cells × any number)."""
         found = np.zeros(scores.shape)
-        for (rows, _, _), white in zip(self.factors.blocks, self.white, strict=True):
+        for (rows, _, _), white in zip(self.factors.patches, self.white, strict=True):
             found[rows] = white @ scores[rows]
         if len(self.root) == len(found):
             found = self.root.T @ (self.root @ found)
         else:
             found -= self.shared @ (self.root.T @ (self.root @ (self.shared.T @ found)))
-        for (rows, _, _), white in zip(self.factors.blocks, self.white, strict=True):
+        for (rows, _, _), white in zip(self.factors.patches, self.white, strict=True):
             found[rows] = white.T @ found[rows]
         return found
 
@@ -152,7 +152,7 @@ def _shared(factors: Factors) -> Array:
     common, several = factors.users > 1, factors.met > 1
     place, first = np.cumsum(common) - 1, int(common.sum())
     shared = np.zeros((len(factors.group), first + int(several.sum())))
-    for rows, columns, values in factors.blocks:
+    for rows, columns, values in factors.patches:
         here = common[columns]
         shared[np.ix_(rows, place[columns[here]])] = values[:, here]
     again = np.flatnonzero(several[factors.group])
@@ -165,7 +165,7 @@ def _square(factors: Factors) -> Array:
     size, group, several = len(factors.active), factors.group, factors.met > 1
     place, once = np.cumsum(several) - 1, np.where(several, 1.0, np.sqrt(1 - factors.shrink))
     square, sums = np.zeros((size, size)), np.zeros((int(several.sum()), size))
-    for rows, columns, values in factors.blocks:
+    for rows, columns, values in factors.patches:
         weighed = values * once[group[rows], None]
         square[np.ix_(columns, columns)] += weighed.T @ weighed
         shared = several[group[rows]]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from optimizer.policy import Array
 
 Indexes = NDArray[np.intp]
-Block = tuple[Indexes, Indexes, Array]
+Patch = tuple[Indexes, Indexes, Array]
 """One candidate's cells, the coefficients that have a part in them, and their factors (cells × coefficients)."""
 
 NOISE, HARD = 0.4, 0.25
@@ -23,11 +23,11 @@ class Factors:
     """Coefficients that have a part in some cell are `active`; of the others nothing is known but their prior. All are measured in prior
     standard deviations, and scores in their scale.
 
-    `blocks`: in indexes of the active ones; every cell is in one. `group`: by cell, out of so many `groups`, each of which has an effect
+    `patches`: in indexes of the active ones; every cell is in one. `group`: by cell, out of so many `groups`, each of which has an effect
     of its own."""
 
     active: Indexes
-    blocks: Sequence[Block]
+    patches: Sequence[Patch]
     group: Indexes
     groups: int
 
@@ -45,21 +45,21 @@ class Factors:
     def users(self) -> Indexes:
         """By active coefficient, how many candidates it has a part in."""
         found = np.zeros(len(self.active), dtype=np.intp)
-        for _, columns, _ in self.blocks:
+        for _, columns, _ in self.patches:
             found[columns] += 1
         return found
 
     def values(self, coefficients: Array) -> Array:
         """By cell, what the active coefficients (or active × any number) add up to."""
         found = np.zeros((len(self.group), *coefficients.shape[1:]))
-        for rows, columns, factors in self.blocks:
+        for rows, columns, factors in self.patches:
             found[rows] = factors @ coefficients[columns]
         return found
 
     def pull(self, values: Array) -> Array:
         """By active coefficient, its factors times these values of the cells (or cells × any number), added up."""
         found = np.zeros((len(self.active), *values.shape[1:]))
-        for rows, columns, factors in self.blocks:
+        for rows, columns, factors in self.patches:
             found[columns] += factors.T @ values[rows]
         return found
 
@@ -69,12 +69,12 @@ class Factors:
         return found
 
 
-def gather(found: Sequence[Block], deviation: Array, group: Indexes, groups: int) -> Factors:
+def gather(found: Sequence[Patch], deviation: Array, group: Indexes, groups: int) -> Factors:
     """`found`: in indexes of all coefficients, factors as they are; `deviation`: the prior's, of every coefficient."""
     used = np.zeros(len(deviation), dtype=bool)
     for _, columns, factors in found:
         used[columns] |= factors.any(axis=0)
     place = np.cumsum(used) - 1
     cut = [(rows, columns[used[columns]], factors[:, used[columns]]) for rows, columns, factors in found]
-    blocks = [(rows, place[columns], factors * deviation[columns]) for rows, columns, factors in cut]
-    return Factors(np.flatnonzero(used), blocks, group, groups)
+    patches = [(rows, place[columns], factors * deviation[columns]) for rows, columns, factors in cut]
+    return Factors(np.flatnonzero(used), patches, group, groups)

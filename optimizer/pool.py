@@ -117,9 +117,9 @@ class Pool:
         return made if whole and worth > merits.max() and self._composing.problem(known, made) is None else known
 
     def _compose(self, start: Candidate, drawn: Sequence[Array], weights: Array) -> tuple[int, ...]:
-        lines = self._now.lines(drawn, weights)
+        effects = self._now.effects(drawn, weights)
         whole = self._rewrites.whole(self._belief.speaking())
-        return self._composing.composer.climb(self._belief.units, self._belief.lines(start), lines, self._longest(), whole)
+        return self._composing.composer.climb(self._belief.units, self._belief.lines(start), effects, self._longest(), whole)
 
     def _longest(self) -> dict[str, int]:
         """Component → how many lines a new text may have: a few more than any that was run. How it would go on beyond, nobody knows."""

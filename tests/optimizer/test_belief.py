@@ -19,8 +19,9 @@ from pieces import candidate, cell, example
 from adapters.candidate import Candidate
 from adapters.example import Example
 from optimizer import belief
-from optimizer.belief import Belief, Lines, Posterior
+from optimizer.belief import Belief, Posterior
 from optimizer.config import ObjectivesConfig
+from optimizer.effects import Effects
 from optimizer.evaluate import Cell
 from optimizer.policy import Array, Objectives
 from optimizer.pool import SURE
@@ -314,7 +315,7 @@ def test_a_flip_is_the_sum_made_anew(seed: int) -> None:
     owners = np.eye(components)[rng.integers(components, size=lines)]
     worth, force = rng.normal(size=(2, lines))
     slopes, curves = rng.normal(size=(2, components))
-    made = Lines(worth, force, relevance, owners, slopes, curves)
+    made = Effects(worth, force, relevance, owners, slopes, curves)
     chosen = rng.random(lines) < 0.5
 
     def total(chosen: Sequence[int]) -> float:
@@ -344,7 +345,7 @@ def test_what_lines_add_up_to_is_the_merit_of_candidates_that_are_nothing_more(s
         made.meet(each)
     objectives = given_.objectives
     now = made.posterior(given_.cells, objectives)
-    lines = now.lines(now.means, objectives.weights)
+    lines = now.effects(now.means, objectives.weights)
     totals, imagined = [], []
     for who in given_.candidates:
         chosen = np.zeros(len(made.units), dtype=bool)
@@ -480,6 +481,6 @@ def test_of_many_examples_some_weigh_the_lines_spread_evenly() -> None:
         held = Belief(some)
         held.meet(candidate("red\nround"))
         now = held.posterior([], Objectives(["m"], ["d"]))
-        found = now.lines(now.means, np.ones(1)).relevance
+        found = now.effects(now.means, np.ones(1)).relevance
         assert found.shape == (2, rows)
         assert found.mean(axis=1) == pytest.approx(held.relevance.mean(axis=1), abs=0.01)

@@ -11,8 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from adapters.candidate import DEMONSTRATIONS
-from optimizer.belief import Lines
 from optimizer.compose import LEAST_GAIN, Composer
+from optimizer.effects import Effects
 from optimizer.policy import ROUNDING
 from optimizer.units import Unit
 
@@ -25,7 +25,7 @@ def names(text: str) -> frozenset[str]:
 class Case:
     units: Sequence[Unit]
     start: Sequence[int]
-    lines: Lines
+    lines: Effects
     most: int
     longest: Mapping[str, int]
 
@@ -81,7 +81,7 @@ def case(seed: int, *, additive: bool = False, few: bool = False) -> Case:
     units = [Unit(components[owner[k]], f"{k} {{text}}" if rng.random() < 0.15 else f"{k}") for k in range(n)]
     relevance = np.zeros((n, examples)) if additive else rng.random((n, examples)) * (rng.random((n, examples)) < 0.5)
     slopes, curves = np.zeros((2, 3)) if additive else rng.normal(size=(2, 3))
-    lines = Lines(rng.normal(size=n), rng.normal(size=n), relevance, np.eye(3)[owner], slopes, curves)
+    lines = Effects(rng.normal(size=n), rng.normal(size=n), relevance, np.eye(3)[owner], slopes, curves)
     start = np.flatnonzero(rng.random(n) < 0.4).tolist()
     return Case(units, start, lines, int(rng.integers(0, 4)), {"a": int(rng.integers(1, 5)), "b": 3})
 
@@ -111,14 +111,14 @@ def test_lines_that_just_add_up_are_chosen_best(seed: int) -> None:
     assert made.total(made.climb()) == pytest.approx(max(map(made.total, sets)), abs=1e-8)
 
 
-def plain(worth: Sequence[float]) -> Callable[[Sequence[Unit]], Lines]:
-    def lines(units: Sequence[Unit]) -> Lines:
+def plain(worth: Sequence[float]) -> Callable[[Sequence[Unit]], Effects]:
+    def lines(units: Sequence[Unit]) -> Effects:
         components = sorted({unit.component for unit in units})
         owners = np.array([[unit.component == name for name in components] for unit in units], dtype=float).reshape(
             len(units), len(components)
         )
         zeros = np.zeros(len(components))
-        return Lines(np.array(worth), np.zeros(len(units)), np.zeros((len(units), 1)), owners, zeros, zeros)
+        return Effects(np.array(worth), np.zeros(len(units)), np.zeros((len(units), 1)), owners, zeros, zeros)
 
     return lines
 
@@ -180,7 +180,7 @@ def test_of_no_lines_nothing_is_made() -> None:
 def test_what_is_taken_whole_stays_as_it_is() -> None:
     pieces = [Unit("a", "one"), Unit("a", "two"), Unit("b", "three"), Unit("b", "four")]
     owners = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    lines = Lines(np.array([0.0, 1.0, 0.0, 1.0]), np.zeros(4), np.zeros((4, 1)), owners, np.zeros(2), np.zeros(2))
+    lines = Effects(np.array([0.0, 1.0, 0.0, 1.0]), np.zeros(4), np.zeros((4, 1)), owners, np.zeros(2), np.zeros(2))
     longest = {"a": 1, "b": 1}
     assert Composer(names, 0).climb(pieces, [0, 2], lines, longest) == (1, 3)
     assert Composer(names, 0).climb(pieces, [0, 2], lines, longest, {"a"}) == (0, 3)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from optimizer import design as designs
 from optimizer.design import ByCell, ByCoefficient, Design, design, inverse
-from optimizer.factors import HARD, NOISE, Block, Factors, Indexes, gather
+from optimizer.factors import HARD, NOISE, Factors, Indexes, Patch, gather
 from optimizer.policy import Array
 
 Way = Callable[[Factors], Design]
@@ -21,20 +21,20 @@ ways = pytest.mark.parametrize("way", WAYS, ids=["by coefficient", "by cell"])
 
 @dataclass(frozen=True)
 class Case:
-    blocks: list[Block]
+    patches: list[Patch]
     deviation: Array
     group: Indexes
     groups: int
 
     @property
     def factors(self) -> Factors:
-        return gather(self.blocks, self.deviation, self.group, self.groups)
+        return gather(self.patches, self.deviation, self.group, self.groups)
 
     @property
     def dense(self) -> Array:
         """Cells × all coefficients, in prior deviations."""
         found = np.zeros((len(self.group), len(self.deviation)))
-        for rows, columns, factors in self.blocks:
+        for rows, columns, factors in self.patches:
             found[np.ix_(rows, columns)] = factors
         return found * self.deviation
 
@@ -58,15 +58,15 @@ def case(seed: int) -> Case:
     owner = rng.integers(candidates, size=int(rng.integers(1, 30))) if candidates else np.zeros(0, dtype=np.intp)
     kept = rng.choice([0.0, 0.1, 0.5, 1.0])
     keeper = rng.integers(max(1, candidates), size=size)
-    blocks = []
+    patches = []
     for number in range(candidates):
         columns = np.flatnonzero((keeper == number) | (rng.random(size) < kept))
         rows = np.flatnonzero(owner == number)
         if len(rows):
             values = rng.normal(size=(len(rows), len(columns))) * (rng.random((len(rows), len(columns))) < 0.8)
-            blocks.append((rows, columns, values))
+            patches.append((rows, columns, values))
     groups = int(rng.choice([1, 3, 10, 60]))
-    return Case(blocks, rng.choice([0.03, 0.3, 1.0], size=size), rng.integers(groups, size=len(owner)), groups)
+    return Case(patches, rng.choice([0.03, 0.3, 1.0], size=size), rng.integers(groups, size=len(owner)), groups)
 
 
 @ways
@@ -105,8 +105,8 @@ def reworded(candidates: int, lines: int, cells: int, groups: int, kept: int = 1
     rng = np.random.default_rng(0)
     own = [np.arange(kept + n * lines, kept + (n + 1) * lines) for n in range(candidates)]
     rows = np.arange(candidates * cells).reshape(candidates, cells)
-    blocks = [(rows[n], np.append(np.arange(kept), own[n]), rng.normal(size=(cells, kept + lines))) for n in range(candidates)]
-    return Case(blocks, np.full(kept + candidates * lines, 0.1), rng.integers(groups, size=rows.size), groups)
+    patches = [(rows[n], np.append(np.arange(kept), own[n]), rng.normal(size=(cells, kept + lines))) for n in range(candidates)]
+    return Case(patches, np.full(kept + candidates * lines, 0.1), rng.integers(groups, size=rows.size), groups)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def reworded(candidates: int, lines: int, cells: int, groups: int, kept: int = 1
     ],
 )
 def test_the_shorter_way_is_gone_whatever_the_scores_are(given_: Case, way: type[Design]) -> None:
-    found = design(given_.blocks, given_.deviation, given_.group, given_.groups)
+    found = design(given_.patches, given_.deviation, given_.group, given_.groups)
     assert type(found) is way
     for other in WAYS:
         left = np.random.default_rng(1).normal(size=len(given_.group))
