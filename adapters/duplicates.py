@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adapters.digest import canonical
 from adapters.example import Example
-from adapters.ngrams import Grams, grams, leaves
+from adapters.ngrams import Grams, grams, joined, leaves
 
 NEARLY = 0.7
 """The share of an example's runs that another has, from which on they are nearly the same: as in PaLM, see adapters.ngrams."""
@@ -58,7 +58,7 @@ def _alike(examples: Sequence[Example]) -> list[tuple[int, int]]:
     """The earlier one and the later one of each two."""
     read = [_runs(example) for example in examples]
     sizes = np.array([len(runs) for runs in read], dtype=np.intp)
-    runs, owners = np.concatenate([np.array([], dtype=np.uint64), *read]), np.repeat(np.arange(len(read)), sizes)
+    runs, owners = joined(read), np.repeat(np.arange(len(read)), sizes)
     order = np.lexsort((owners, runs))
     pairs, common = np.unique(_owners_in_common(runs[order], owners[order], len(read)), return_counts=True)
     earlier, later = np.divmod(pairs, max(len(read), 1))
@@ -78,7 +78,7 @@ def _owners_in_common(runs: Grams, owners: NDArray[np.intp], n: int) -> NDArray[
 
 
 def _runs(example: Example) -> Grams:
-    return np.unique(np.concatenate([grams(""), *map(grams, leaves(example.inputs))]))
+    return np.unique(joined(map(grams, leaves(example.inputs))))
 
 
 def _folded(value: object) -> object:

@@ -5,7 +5,7 @@ arXiv 2204.02311, section 8).
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +27,11 @@ def grams(text: str) -> Grams:
     # Python's own hash of a text is salted anew for each process, and fast. All that is asked of it here is whether two are equal.
     words = np.fromiter(map(hash, _WORD.findall(text.casefold())), dtype=np.int64).view(np.uint64)
     return np.convolve(words, _POWERS, "valid") if len(words) >= RUN else words[:0]
+
+
+def joined(parts: Iterable[Grams]) -> Grams:
+    """One behind the other."""
+    return np.concatenate([np.array([], dtype=np.uint64), *parts])
 
 
 def leaves(value: object) -> Iterator[str]:

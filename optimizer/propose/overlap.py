@@ -17,12 +17,11 @@ from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.demonstrations import parse_demonstrations
 from adapters.duplicates import sameness
 from adapters.example import Example
-from adapters.ngrams import RUN, Grams, grams, leaves
+from adapters.ngrams import RUN, Grams, grams, joined, leaves
 from optimizer.propose.copies import FEW, answers, specific
 
 COPIED_SHARE = 0.7
 """Of a passage's own runs."""
-NO_RUNS: Grams = np.array([], dtype=np.uint64)
 
 
 class Overlap:
@@ -33,7 +32,7 @@ class Overlap:
         known = specific(examples)
         read = [[np.unique(grams(text)) for text in _passages(example, known)] for example in examples]
         # Rows with the same inputs count once: what only they have is no language of the task.
-        common = _common({sameness(each.inputs): _joined(runs) for each, runs in zip(examples, read, strict=True)}.values())
+        common = _common({sameness(each.inputs): joined(runs) for each, runs in zip(examples, read, strict=True)}.values())
         self._train, self._val = _part(read[: len(train)], common), _part(read[len(train) :], common)
 
     def shares(self, candidate: Candidate) -> dict[str, float]:
@@ -80,7 +79,7 @@ class _Part:
 def _part(read: Sequence[Sequence[Grams]], common: Grams) -> _Part:
     """`read`: by example, by passage, its runs, each once."""
     passages = [runs for example in read for runs in example]
-    runs, owners = _joined(passages), np.repeat(np.arange(len(passages)), [len(each) for each in passages])
+    runs, owners = joined(passages), np.repeat(np.arange(len(passages)), [len(each) for each in passages])
     own = ~np.isin(runs, common)
     runs, owners = runs[own], owners[own]
     order = np.argsort(runs, kind="stable")
@@ -90,7 +89,7 @@ def _part(read: Sequence[Sequence[Grams]], common: Grams) -> _Part:
 
 def _common(read: Iterable[Grams]) -> Grams:
     """The runs that more than FEW examples have. `read`: by example, its runs."""
-    runs, counts = np.unique(_joined(map(np.unique, read)), return_counts=True)
+    runs, counts = np.unique(joined(map(np.unique, read)), return_counts=True)
     return runs[counts > FEW]
 
 
@@ -108,11 +107,7 @@ def _texts(candidate: Candidate) -> tuple[list[str], list[str]]:
 
 
 def _runs(texts: Iterable[str]) -> Grams:
-    return _joined(map(grams, texts))
-
-
-def _joined(parts: Iterable[Grams]) -> Grams:
-    return np.concatenate([NO_RUNS, *parts])
+    return joined(map(grams, texts))
 
 
 def _share(texts: Sequence[str], part: _Part) -> float:
