@@ -13,6 +13,7 @@ from optimizer.configfile import LoadedConfig, config_of, load_config, resolved
 from optimizer.errors import PlacedError, PromptfrontError
 from optimizer.events import Event, Observer, Warned
 from optimizer.run import run
+from optimizer.rundir import folder_of
 from optimizer.runresult import RunResult, run_result
 from optimizer.trial import check_dimensions
 from scoring.functions import as_scorer
@@ -68,7 +69,7 @@ async def optimize_async(
         for warning in prepared.warnings:
             on_event(Warned(warning))
         await check_dimensions(prepared)
-        where = Path("runs") / loaded.config.name if out is None else Path(out)
+        where = folder_of(loaded.config.name) if out is None else Path(out)
         return run_result(await run(prepared, where, on_event, allow_changes=resume), where)
 
 

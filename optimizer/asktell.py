@@ -17,26 +17,24 @@ from adapters.nearest import nearest
 from adapters.split import SearchData
 from adapters.template import placeholders
 from optimizer.budget import Claim, Used
-from optimizer.build import MAX_BYTES
 from optimizer.compose import Composer
-from optimizer.config import ObjectivesConfig
+from optimizer.config import MAX_BYTES, ObjectivesConfig
 from optimizer.errors import PromptfrontError
 from optimizer.evaluate import Cell, Spot
-from optimizer.loop import PATIENCE
 from optimizer.policy import ALL_ALIKE, Objectives
 from optimizer.pool import Composing, Pool
 from optimizer.propose.demos import offers, shown_by, unshown
 from optimizer.propose.guards import Guards
 from optimizer.propose.overlap import Overlap
 from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Task
-from optimizer.schedule import FREE, Rules, Schedule
+from optimizer.schedule import FREE, PATIENCE, Rules, Schedule
 from optimizer.table import Table
 from scoring.functions import ALLOWED, Returned, as_score
 from scoring.score import Score, check_dimension
 from scoring.scorer import TEMPLATE
 
 SEED = "seed"
-NO_USE = Used(1, {}, 0)
+ONE_CELL = Used(1, {}, 0)
 
 
 class StudyError(PromptfrontError):
@@ -120,8 +118,7 @@ class Study:
         self._examples = {example.id: example for example in examples}
         inputs = input_names(examples)
         self._guards = Guards(lambda text: placeholders(text, inputs), MAX_BYTES, train, Overlap(train, val))
-        wanted = self._dimensions if objectives.dimensions is None else tuple(objectives.dimensions)
-        self._table = Table(examples, Objectives(self._models, wanted, objectives))
+        self._table = Table(examples, Objectives.wanted(self._models, objectives, self._dimensions))
         self._pool = Pool(self.seed, self._table, examples, val, self._composing(train))
         rules = Rules(in_flight=1, random_seed=random_seed, max_failed_share=1.0, priced=False, report_share=0.0)
         readers = [_Reader(minibatch)] if minibatch else []
@@ -189,7 +186,7 @@ class Study:
 
         Told again, the same changes nothing. Raises StudyError for what is not known, out of range, or was told otherwise."""
         spot, scored = self._spot(candidate, example, model), self._score(score)
-        self._enter(Cell(candidate.id, spot.example, spot.model, TracedAnswer(text), scored, None, NO_USE))
+        self._enter(Cell(candidate.id, spot.example, spot.model, TracedAnswer(text), scored, None, ONE_CELL))
 
     def tell_failed(self, candidate: Candidate, example: Example | str, kind: str, *, model: str | None = None) -> None:
         """That the cell could not be filled for a reason outside the content, as `timeout`: it counts as missing, not as zero, and is not
@@ -197,7 +194,7 @@ class Study:
         if not kind.strip():
             raise StudyError("the kind of the failure is blank; name it, as in 'timeout'")
         spot = self._spot(candidate, example, model)
-        self._enter(Cell(candidate.id, spot.example, spot.model, None, None, kind, NO_USE))
+        self._enter(Cell(candidate.id, spot.example, spot.model, None, None, kind, ONE_CELL))
 
     def _spot(self, candidate: Candidate, example: Example | str, model: str | None) -> Spot:
         if candidate not in self._pool:

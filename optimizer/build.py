@@ -22,7 +22,7 @@ from adapters.split import SealedTest, SearchData, Shares, split_dataset
 from optimizer.clients import Clients
 from optimizer.complaints import complaints
 from optimizer.compose import Composer
-from optimizer.config import Config, DataConfig, Endpoint, LabelsConfig, PromptAdapterConfig
+from optimizer.config import MAX_BYTES, Config, DataConfig, Endpoint, LabelsConfig, PromptAdapterConfig
 from optimizer.configfile import dotted
 from optimizer.data import rows_of
 from optimizer.errors import PlacedError
@@ -39,8 +39,6 @@ from scoring.scorer import Scorer, ScorerConfigError
 from scoring.suite import Suite
 
 NONE_YET: Mapping[int, Scorer] = {}
-MAX_BYTES = 20_000
-"""The longest text of a component where no reflection is configured."""
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-class Line(Wrapper):
+class Caller(Wrapper):
     """A model client for one piece of work of one job: it calls through the desk and remembers which calls it used.
 
     `repeat`: which time the work is done. Every time, all calls are made anew; those with a seed, with another one."""

@@ -1,6 +1,6 @@
 """Filling cells: a candidate is run on an example with a model, and its answer is scored."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from typing import Any, Literal, NamedTuple
@@ -13,7 +13,7 @@ from adapters.digest import digest
 from adapters.example import Example
 from optimizer.budget import Claim, Used
 from optimizer.concurrent import together
-from optimizer.desk import Desk, Line, anew
+from optimizer.desk import Caller, Desk, anew
 from optimizer.errors import JournalError
 from optimizer.journal import TASK, CellRow, Journal
 from optimizer.judging import Tab, tab
@@ -78,6 +78,11 @@ def everywhere(examples: Iterable[Example], models: Iterable[str], repeat: int =
     return [Spot(example, model, repeat) for example, model in product(examples, models)]
 
 
+def emitted(cells: Iterable[Cell]) -> Iterator[str]:
+    """The dimensions of their scores, in the order of the cells."""
+    return (dimension for cell in cells if cell.score is not None for dimension in cell.score.values)
+
+
 class Evaluator:
     """Everything that it calls goes through the desk; it decides nothing and spends only what its caller has claimed."""
 
@@ -121,7 +126,7 @@ class Evaluator:
 
     async def _cell(self, candidate: Candidate, spot: Spot, job: int, note: Callable[[Cell], object]) -> Cell:
         (example, _, repeat), model = spot, self._models[spot.model]
-        line = Line(self._desk, model.client, job, TASK, repeat)
+        caller = Caller(self._desk, model.client, job, TASK, repeat)
         seed = None
         if model.sampled:
             # One stream for an example and a model, whichever candidate asks: candidates are compared on the same luck.
@@ -130,13 +135,13 @@ class Evaluator:
         problem = ""
         with tab(self._desk, job, repeat) as judged:
             try:
-                answer = await self._adapter.run(candidate, example, line, seed)
+                answer = await self._adapter.run(candidate, example, caller, seed)
                 score = await self._score(example, answer, judged, job)
             except ModelError as error:
                 failed, problem = str(error.kind), "" if answer is None else error.message  # with an answer, it is a scorer's model
             except ScorerError as error:
                 failed, problem = SCORER_ERROR, self._forgiven(error)
-        used = Used(1, line.used | judged.used, line.uses + judged.uses)
+        used = Used(1, caller.used | judged.used, caller.uses + judged.uses)
         cell = Cell(candidate.id, example, model.id, answer, score, failed, used, problem, repeat)
         note(cell)
         self._filled(cell)

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from adapters.answer import Usage
 from adapters.clients.client import Completion, Request
 from adapters.clients.wrapper import Wrapper
-from optimizer.desk import Desk, Line
+from optimizer.desk import Caller, Desk
 from optimizer.errors import PromptfrontError
 
 ROLE = "judge"
@@ -49,14 +49,14 @@ class ScorerModel(Wrapper):
         opened = _TAB.get(None)
         if opened is None:
             raise RuntimeError(f"{self.model} was asked by a scorer outside of a run; a scorer asks its model in `score`")
-        line = Line(opened.desk, self._client, opened.job, ROLE, opened.repeat)
+        caller = Caller(opened.desk, self._client, opened.job, ROLE, opened.repeat)
         try:
-            return await line.complete(request)
+            return await caller.complete(request)
         except PromptfrontError as error:
             opened.ending = error
             raise
         finally:
-            opened.add(line.used, line.uses)
+            opened.add(caller.used, caller.uses)
 
     async def close(self) -> None:
         """The client belongs to the run, which closes it."""

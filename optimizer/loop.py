@@ -21,9 +21,9 @@ from adapters.clients.client import ModelClient, ModelError
 from adapters.split import SearchData
 from optimizer.budget import Claim, Ledger, Used
 from optimizer.config import ObjectivesConfig
-from optimizer.desk import Desk, Line
+from optimizer.desk import Caller, Desk
 from optimizer.errors import BudgetError, PlacedError, ProviderError
-from optimizer.evaluate import Cell, Evaluator
+from optimizer.evaluate import Cell, Evaluator, emitted
 from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageStarted
 from optimizer.journal import AWAITED, CandidateRow, Journal
 from optimizer.noise import is_noisy, measured
@@ -31,13 +31,11 @@ from optimizer.policy import Objectives
 from optimizer.pool import Composing, Pool
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Proposal, Proposer, Task
-from optimizer.schedule import BLOCK, SEED_JOB, Job, Rules, Schedule
+from optimizer.schedule import BLOCK, PATIENCE, SEED_JOB, Job, Rules, Schedule
 from optimizer.table import Table
 
 LINES = "lines"
 """The name of what makes candidates of known lines."""
-PATIENCE = 12
-"""Jobs in a row that could do nothing, after which the search ends."""
 MARGIN = 2.0
 """Room for the best candidate's longer prompts, in what is set aside for the report's tokens and money."""
 REPEATED = 0.2
@@ -88,9 +86,9 @@ class Search:
         self._evaluator, self._proposers, self._guards = evaluator, proposers, guards
         self._desk, self._ledger, self._journal, self._observer = desk, ledger, journal, observer
         self._wanted, self._time_is_up = objectives, time_is_up
-        self._dimensions = dimensions if objectives.dimensions is None else tuple(objectives.dimensions)
+        self._dimensions = dimensions
         examples = [*data.train, *data.val]
-        self._table = Table(examples, self._objectives(self._dimensions or ()))
+        self._table = Table(examples, self._objectives(()))
         self._pool = Pool(seed, self._table, examples, data.val, composing)
         self._in_vain = 0
         self._committed = False
@@ -129,8 +127,8 @@ class Search:
             self._seed, pool.best(), pool.chosen(), pool.specialists(), frontier, pool.unproven(), self._table, stopped_by, repeats
         )
 
-    def _objectives(self, dimensions: Sequence[str]) -> Objectives:
-        return Objectives(self._evaluator.models, dimensions, self._wanted)
+    def _objectives(self, cells: Sequence[Cell]) -> Objectives:
+        return Objectives.wanted(self._evaluator.models, self._wanted, self._dimensions, emitted(cells))
 
     async def _search(self) -> None:
         self._draw()
@@ -164,9 +162,7 @@ class Search:
         self._observer(StageStarted("seed", claim.rollouts))
         cells = await self._evaluator.fill(self._seed, spots, SEED_JOB)
         self._schedule.forget(SEED_JOB)
-        self._table.objectives = self._objectives(
-            self._dimensions or list(dict.fromkeys(d for c in cells if c.score for d in c.score.values))
-        )
+        self._table.objectives = self._objectives(cells)
         used = [cell.used for cell in self._table.add(cells)]
         self._ledger.settle(ticket, used)
         check_failures(self._table, self._rules.max_failed_share)
@@ -258,13 +254,13 @@ class Search:
 
         desk, guards = self._desk, self._guards  # and not all of the search: what a proposer is handed leads to no example of val
 
-        def line(client: ModelClient) -> Line:
-            return Line(desk, client, job.index, proposer.name)
+        def caller(client: ModelClient) -> Caller:
+            return Caller(desk, client, job.index, proposer.name)
 
         def problem(child: Candidate) -> str | None:
             return guards.problem(parent, child, job.known, job.examples)
 
-        task = Task(parent, job.lessons, job.others, problem, line, self._rules.stream("proposal", job.index), job.anew)
+        task = Task(parent, job.lessons, job.others, problem, caller, self._rules.stream("proposal", job.index), job.anew)
         try:
             return replace(job, proposal=await proposer.propose(task))
         except ModelError as error:

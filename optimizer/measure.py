@@ -1,7 +1,6 @@
 """Candidates that somebody names, run on one split, outside of any search: with the parts and the limits of a run, and a journal."""
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -15,14 +14,14 @@ from optimizer.build import Prepared
 from optimizer.configfile import resolved
 from optimizer.desk import Desk
 from optimizer.errors import BudgetError, ConfigError, JournalError, PlacedError
-from optimizer.evaluate import Cell, Evaluator
+from optimizer.evaluate import Cell, Evaluator, emitted
 from optimizer.events import CellFilled, Observer, Spent, StageStarted, Warned
 from optimizer.journal import FILE, CandidateRow, Journal
+from optimizer.looks import looks, note_opening, opened_for
 from optimizer.loop import check_failures
+from optimizer.meeting import Meeting
 from optimizer.policy import Objectives
-from optimizer.report.looks import looks, note_opening, opened_for
-from optimizer.report.meeting import Meeting
-from optimizer.run import Meter, hang_up
+from optimizer.run import Meter, evaluator_of, hang_up
 from optimizer.rundir import MANIFEST, holds_another_run, locked, manifest, read_manifest, write_manifest
 from optimizer.table import Table
 
@@ -137,8 +136,7 @@ class _Work:
         journal.forget_failures()
         for who in self.candidates:
             journal.add_candidate(CandidateRow(who.id, who.components, [], "hand", JOB, "given"))
-        budget = prepared.config.budget
-        priced = budget.tokens is not None or budget.usd is not None
+        priced = prepared.config.budget.priced
         try:
             met = await self._meet(Meeting(self._evaluator(desk, meter), ledger, enter, job=JOB, priced=priced), start)
         finally:
@@ -152,27 +150,16 @@ class _Work:
             look,
             ledger.spent(round(time.monotonic() - start, 1)),
             len(journal.answered()) - before,
-            dict(sorted(Counter(cell.failed for cell in cells if cell.failed is not None).items())),
+            dict(sorted(table.counts()[1].items())),
         )
 
     def _evaluator(self, desk: Desk, meter: Meter) -> Evaluator:
-        prepared, scoring = self.prepared, self.prepared.config.scoring
-        models = [model for model in prepared.models if model.id in self.order.models]
+        models = [model for model in self.prepared.models if model.id in self.order.models]
 
         def filled(cell: Cell) -> None:
             self.observer(CellFilled(meter.filled(cell), cell.failed))
 
-        return Evaluator(
-            prepared.adapter,
-            models,
-            prepared.suite,
-            desk,
-            self.journal,
-            prepared.config.random_seed,
-            filled,
-            scoring.on_error,
-            self._warn,
-        )
+        return evaluator_of(self.prepared, desk, self.journal, filled, self.observer, models)
 
     async def _meet(self, meeting: Meeting, start: float) -> int:
         """How many examples all candidates have met. First every example once, then again, as long as the budget lasts."""
@@ -204,11 +191,10 @@ class _Work:
 
     def _table(self, cells: Sequence[Cell]) -> Table:
         config, models = self.prepared.config, [model.id for model in self.prepared.models if model.id in self.order.models]
-        emitted = list(dict.fromkeys(dimension for cell in cells if cell.score for dimension in cell.score.values))
-        dimensions = list(config.objectives.dimensions or self.prepared.suite.dimensions or emitted)
-        if not emitted and any(cell.score for cell in cells):
+        found = list(emitted(cells))
+        if not found and any(cell.score for cell in cells):
             raise PlacedError("scoring.scorers", "no scorer gave a value on any example, so nothing is known")
-        table = Table(self.examples, Objectives(models, dimensions, config.objectives))
+        table = Table(self.examples, Objectives.wanted(models, config.objectives, self.prepared.suite.dimensions, found))
         table.add(cells)
         return table
 

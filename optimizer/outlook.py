@@ -8,7 +8,7 @@ from typing import Self
 from adapters.split import group_sizes
 from optimizer.build import Prepared
 from optimizer.config import ObjectivesConfig
-from optimizer.evaluate import Cell
+from optimizer.evaluate import Cell, emitted
 from optimizer.events import Event, Observer, StageStarted, Warned
 from optimizer.minibatch import lost
 from optimizer.plan import report_cells
@@ -146,8 +146,7 @@ class _Asked:
         return cls(prepared.seed.id, [model.id for model in prepared.models], prepared.suite.dimensions, prepared.config.objectives)
 
     def objectives(self, cells: Iterable[Cell]) -> Objectives:
-        given = self.given or tuple(dict.fromkeys(name for cell in cells if cell.score for name in cell.score.values))
-        return Objectives(self.models, given if self.wanted.dimensions is None else tuple(self.wanted.dimensions), self.wanted)
+        return Objectives.wanted(self.models, self.wanted, self.given, emitted(cells))
 
     def seen(self, cells: Iterable[Cell]) -> Seen | None:
         known = [cell for cell in cells if cell.score is not None and not cell.repeat]

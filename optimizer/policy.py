@@ -5,7 +5,7 @@ the scorers gave them; `raw` turns one into the other.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -39,6 +39,14 @@ class Objectives:
     config: ObjectivesConfig = ALL_ALIKE
     base: Array | None = None
     """The seed's levels, from which floors are measured; None: they are not known, and floors ask for nothing."""
+
+    @classmethod
+    def wanted(
+        cls, models: Sequence[str], config: ObjectivesConfig, given: Sequence[str] | None, emitted: Iterable[str] = ()
+    ) -> "Objectives":
+        """Of the dimensions that the config names; or else of those `given`, which the scorers declare; or else (None) of the `emitted`,
+        those of scores."""
+        return cls(models, tuple(config.dimensions or given or dict.fromkeys(emitted)), config)
 
     @cached_property
     def names(self) -> list[str]:

@@ -15,19 +15,16 @@ from optimizer.build import Prepared
 from optimizer.configfile import resolved
 from optimizer.desk import Desk
 from optimizer.errors import BudgetError, ProviderError
-from optimizer.evaluate import Cell, Evaluator, Spot
+from optimizer.evaluate import Cell, Spot
 from optimizer.journal import TASK, Answered, Journal
 from optimizer.judging import ROLE as JUDGE
 from optimizer.noise import Noise, measured
 from optimizer.outlook import Minibatch, Outlook, is_open, minibatch, objectives_of, outlook, proof, seen
 from optimizer.pace import GOOD_WIDTHS, Pace, Work
 from optimizer.plan import plan, report_cells
-from optimizer.policy import Objectives
-from optimizer.pool import Pool
-from optimizer.run import hang_up, rules_of
+from optimizer.run import evaluator_of, hang_up, rules_of
 from optimizer.rundir import holds_another_run, locked, manifest
-from optimizer.schedule import BLOCK, SEED_JOB, Rules, Schedule
-from optimizer.table import Table
+from optimizer.schedule import BLOCK, SEED_JOB, first_spots
 
 HANDFUL = 8
 """Cells of the seed for each model."""
@@ -42,7 +39,7 @@ BLOCKS = 50
 
 
 @dataclass(frozen=True)
-class Measured:
+class RoleCalls:
     """The answered calls of one role to one model. `median`, `p95`: seconds; `tokens`, `usd`: of one call on average, `usd` None where a
     price is unknown."""
 
@@ -78,7 +75,7 @@ class Preflight:
 
     made: int
     failed: Mapping[str, int]
-    measured: Sequence[Measured]
+    measured: Sequence[RoleCalls]
     in_flight: int
     concurrency: int
     seconds: Mapping[int, float]
@@ -112,12 +109,10 @@ async def preflight(prepared: Prepared, out: Path) -> Preflight:
 async def _first_cells(prepared: Prepared, journal: Journal) -> list[Cell]:
     config = prepared.config
     desk = Desk(journal, halt=prepared.clients.shut)
-    evaluator = Evaluator(
-        prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, lambda _: None, config.scoring.on_error
-    )
+    evaluator = evaluator_of(prepared, desk, journal, lambda _: None, lambda _: None)
     rules = rules_of(prepared, report_cells(prepared))
-    first = _first(prepared, rules)
-    spots = _handful(first, [model.id for model in prepared.models])
+    first = first_spots(prepared.seed, prepared.data, rules, evaluator.models)
+    spots = _handful(first, evaluator.models)
 
     def limit(some: Sequence[Spot]) -> str | None:
         return Ledger(config.budget).refusal(evaluator.claim(prepared.seed, some, rules.priced))
@@ -132,15 +127,6 @@ async def _first_cells(prepared: Prepared, journal: Journal) -> list[Cell]:
         return cells
     finally:
         await hang_up(prepared, desk, journal)
-
-
-def _first(prepared: Prepared, rules: Rules) -> list[Spot]:
-    """Where the run begins."""
-    data, wanted, models = prepared.data, prepared.config.objectives, [model.id for model in prepared.models]
-    examples = [*data.train, *data.val]
-    table = Table(examples, Objectives(models, prepared.suite.dimensions or (), wanted))
-    pool = Pool(prepared.seed, table, examples, data.val, prepared.composing)
-    return Schedule(prepared.seed, data, rules, models, prepared.proposers, table, pool, wanted).first()
 
 
 def _handful(first: Sequence[Spot], models: Sequence[str]) -> list[Spot]:
@@ -189,13 +175,13 @@ def _width(prepared: Prepared) -> int:
     return min(most, sum(model.concurrency or most for model in prepared.config.models))
 
 
-def _measured(answered: Sequence[Answered]) -> list[Measured]:
+def _measured(answered: Sequence[Answered]) -> list[RoleCalls]:
     found = []
     for role, model in dict.fromkeys((call.role, call.model) for call in answered):
         calls = [call for call in answered if (call.role, call.model) == (role, model)]
         middle, p95 = (float(each) for each in np.quantile([call.seconds for call in calls], (0.5, 0.95)))
         mean = _mean(calls)
-        found.append(Measured(role, model, len(calls), middle, p95, *mean))
+        found.append(RoleCalls(role, model, len(calls), middle, p95, *mean))
     return found
 
 

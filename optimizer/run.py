@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from optimizer.build import Prepared
 from optimizer.configfile import resolved
 from optimizer.desk import Desk
 from optimizer.errors import JournalError
-from optimizer.evaluate import Cell, CellKey, Evaluator
+from optimizer.evaluate import Cell, CellKey, Evaluator, TaskModel
 from optimizer.events import CellFilled, Diverged, Event, Observer, Spent, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Search
@@ -105,9 +105,6 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         lookout.filled(cell)
         observer(CellFilled(meter.filled(cell), cell.failed))
 
-    def warn(message: str) -> None:
-        observer(Warned(message))
-
     minutes = config.budget.minutes  # by itself: the config may hold the data's rows, and the search is to reach none of the test split
 
     def time_is_up() -> bool:
@@ -115,9 +112,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         return minutes is not None and (replay or journal.seconds() >= 60 * minutes)
 
     journal.forget_failures()
-    evaluator = Evaluator(
-        prepared.adapter, prepared.models, prepared.suite, desk, journal, config.random_seed, filled, config.scoring.on_error, warn
-    )
+    evaluator = evaluator_of(prepared, desk, journal, filled, observer)
     rollouts, paid, met = journal.written_off()
     ledger.settle(ledger.hold(Claim()), [Used(rollouts, paid, len(paid))])
     left = report_cells(prepared) - sum(who == prepared.seed.id and repeat == 0 for who, _, _, repeat in met)
@@ -149,6 +144,18 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         await hang_up(prepared, desk, journal)
 
 
+def evaluator_of(
+    prepared: Prepared, desk: Desk, journal: Journal, filled: Callable[[Cell], None], observer: Observer, models: Sequence[TaskModel] = ()
+) -> Evaluator:
+    """`models`: some of the prepared ones; all, where none is named."""
+
+    def warn(message: str) -> None:
+        observer(Warned(message))
+
+    config, models = prepared.config, models or prepared.models
+    return Evaluator(prepared.adapter, models, prepared.suite, desk, journal, config.random_seed, filled, config.scoring.on_error, warn)
+
+
 def rules_of(prepared: Prepared, report: int) -> Rules:
     """`report`: the rollouts to be set aside for it."""
     config = prepared.config
@@ -156,7 +163,7 @@ def rules_of(prepared: Prepared, report: int) -> Rules:
         in_flight=config.in_flight,
         random_seed=config.random_seed,
         max_failed_share=config.failures.max_share,
-        priced=config.budget.tokens is not None or config.budget.usd is not None,
+        priced=config.budget.priced,
         report_share=report / first_cells(prepared.seed, prepared.data),
         repeats=repeats(prepared),
     )

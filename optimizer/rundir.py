@@ -22,6 +22,11 @@ FREE = re.compile(
 """What may change between two sittings of a run without making it another run: how far it goes, how fast, and where its keys are."""
 
 
+def folder_of(name: str) -> Path:
+    """The directory of the run with this name, where none is given."""
+    return Path("runs") / name
+
+
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
     """The directory, made where there is none, for this process alone. LockedError where another has it, JournalError where it is none

@@ -33,6 +33,8 @@ ANEW = 3
 """One in so many proposals of the opening is written as if there were no text yet: rewrites keep the seed's frame, and its faults."""
 BLOCK = 12
 """Cells of one job."""
+PATIENCE = 12
+"""Jobs in a row that could do nothing, after which the search ends."""
 PROPOSE = "propose"
 CYCLE = ("explore", "explore", "confirm", PROPOSE)
 """What jobs do, in turn: run a candidate that may be the best; run the one that is believed to be, or the seed, on val; propose."""
@@ -116,11 +118,8 @@ class Schedule:
         """Job → the cells that it is to fill, as long as it has not committed."""
 
     def first(self) -> list[Spot]:
-        """Where the seed is run before anything else; in some spots twice, to measure noise."""
-        stream = self._rules.stream("block", SEED_JOB)
-        splits = ((self._data.train, FIRST), (self._data.val, FIRST // 2))
-        spots = [spot for split, size in splits for spot in self._block(self._seed, split, size, stream)]
-        spots += probes(spots, self._rules.repeats)
+        """Where the seed is run before anything else."""
+        spots = first_spots(self._seed, self._data, self._rules, list(self.repeats))
         self._plan(SEED_JOB, self._seed, spots)
         return spots
 
@@ -199,6 +198,14 @@ def place_of(index: int, proposing: bool) -> tuple[int, int]:
     if not proposing:
         return index, index
     return OPENING if index <= OPENING else index + LAG, index
+
+
+def first_spots(seed: Candidate, data: SearchData, rules: Rules, models: Sequence[str]) -> list[Spot]:
+    """Where the seed is run before anything else; in some spots twice, to measure noise."""
+    stream, once = rules.stream("block", SEED_JOB), dict.fromkeys(models, 1)
+    splits = ((data.train, FIRST), (data.val, FIRST // 2))
+    spots = [spot for split, size in splits for spot in block(seed.id, unshown(seed, split), once, set(), size, stream)]
+    return spots + probes(spots, rules.repeats)
 
 
 def first_cells(seed: Candidate, data: SearchData) -> int:

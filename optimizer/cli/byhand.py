@@ -11,14 +11,13 @@ from adapters.nearest import nearest
 from adapters.split import Part
 from optimizer.build import Prepared
 from optimizer.candidatefile import named_candidate
-from optimizer.cli.options import folder_of
 from optimizer.cli.sitting import attended
 from optimizer.config import Config
 from optimizer.configfile import LoadedConfig
 from optimizer.errors import ConfigError
 from optimizer.measure import Measured, Order, measure
 from optimizer.report.progress import Watcher
-from optimizer.rundir import MANIFEST
+from optimizer.rundir import MANIFEST, folder_of
 
 
 @dataclass(frozen=True)

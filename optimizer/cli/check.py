@@ -1,17 +1,18 @@
 """`check CONFIG`: everything that can be found wrong without a call, and what a run can cost."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from optimizer.cli.options import AsJson, ConfigFile, OutFolder, Overrides, emit, folder_of
+from optimizer.cli.options import AsJson, ConfigFile, OutFolder, Overrides, emit
 
 if TYPE_CHECKING:
     from optimizer.config import Config
     from optimizer.plan import Plan
-    from optimizer.preflight import Expected, Measured, Preflight
+    from optimizer.preflight import Expected, Preflight, RoleCalls
     from optimizer.trial import Trial
 
 
@@ -27,7 +28,6 @@ def command(
 ) -> None:
     """Check a config with its data, templates, scorers and models, and say what the run will cost at most."""
     import asyncio
-    from dataclasses import asdict
 
     from optimizer.build import prepare
     from optimizer.configfile import load_config
@@ -36,6 +36,7 @@ def command(
     from optimizer.plan import plan
     from optimizer.preflight import preflight
     from optimizer.report.words import visible
+    from optimizer.rundir import folder_of
     from optimizer.trial import check_dimensions, try_scorers
 
     if out is not None and not estimate:
@@ -58,24 +59,24 @@ def command(
     shown = outlook(proof(prepared)) if looked is None else looked.outlook
     advice = [*shown.advice, *([] if looked is None else [_widths(looked, loaded.config)])]
     if as_json:
-        emit(
-            {
-                **asdict(found),
-                "usd": found.usd,
-                "rollouts_usd": found.rollouts_usd,
-                "scorers": [asdict(each) for each in trials],
-                "warnings": list(prepared.warnings),
-                **({} if looked is None else {"estimate": {name: each for name, each in asdict(looked).items() if name != "outlook"}}),
-                "outlook": asdict(shown),
-                "advice": advice,
-                "run": shown.run,
-            }
-        )
+        emit({**_data(found, trials, prepared.warnings, looked), "outlook": asdict(shown), "advice": advice, "run": shown.run})
         return
     models = ", ".join(f"{model.id} ({model.model})" for model in loaded.config.models)
     lines = [f"{config}: no mistakes found", f"models: {models}", *_spelled(found), *map(_tried, trials)]
     lines += [] if looked is None else _estimated(looked, folder)
     typer.echo("\n".join(map(visible, [*lines, powered(shown), *(f"advice: {each}" for each in advice)])))
+
+
+def _data(found: "Plan", trials: "Sequence[Trial]", warnings: Sequence[str], looked: "Preflight | None") -> dict[str, Any]:
+    estimate = None if looked is None else {name: each for name, each in asdict(looked).items() if name != "outlook"}
+    return {
+        **asdict(found),
+        "usd": found.usd,
+        "rollouts_usd": found.rollouts_usd,
+        "scorers": [asdict(each) for each in trials],
+        "warnings": list(warnings),
+        **({} if estimate is None else {"estimate": estimate}),
+    }
 
 
 def _spelled(plan: "Plan") -> list[str]:
@@ -119,8 +120,6 @@ def _tried(trial: "Trial") -> str:
 
 
 def _estimated(told: "Preflight", folder: Path) -> list[str]:
-    from dataclasses import asdict
-
     from optimizer.pace import GOOD_WIDTHS
     from optimizer.report.noise import KEY, noise_line
     from optimizer.report.words import count, duration
@@ -164,7 +163,7 @@ def _seen(told: "Preflight") -> list[str]:
     return lines
 
 
-def _measured(each: "Measured") -> str:
+def _measured(each: "RoleCalls") -> str:
     from optimizer.report.words import count, duration, money
 
     return (

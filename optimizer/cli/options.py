@@ -25,11 +25,6 @@ Repeats = Annotated[int, typer.Option("--repeats", min=1, max=20, help="How ofte
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show nothing but warnings and the result.")]
 
 
-def folder_of(name: str) -> Path:
-    """The directory of the run with this name, where none is given."""
-    return Path("runs") / name
-
-
 def emit(data: Mapping[str, Any] | Sequence[Any]) -> None:
     """Data for other programs, on stdout."""
     typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))

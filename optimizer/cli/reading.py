@@ -143,5 +143,5 @@ def read_cell(row: CellRow, example: Example) -> Cell:
 def _objectives(folder: Path, pool: Mapping[str, Mapping[str, float]]) -> Objectives:
     """As the run's config has them. Dimensions that were undeclared are those of its candidates."""
     config = config_from_manifest(read_manifest(folder)["config"])
-    names = dict.fromkeys(name.rpartition(":")[2] for values in pool.values() for name in values)
-    return Objectives([model.id for model in config.models], list(config.objectives.dimensions or names), config.objectives)
+    names = (name.rpartition(":")[2] for values in pool.values() for name in values)
+    return Objectives.wanted([model.id for model in config.models], config.objectives, None, names)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from optimizer.cli.options import AsJson, ConfigFile, NoProgress, OutFolder, Overrides, folder_of
+from optimizer.cli.options import AsJson, ConfigFile, NoProgress, OutFolder, Overrides
 
 
 def command(
@@ -28,6 +28,7 @@ def command(
     """Search for better prompts. The same command again goes on where the run was."""
     from optimizer.cli.sitting import sit
     from optimizer.configfile import load_config
+    from optimizer.rundir import folder_of
 
     loaded = load_config(config, overrides or ())
     with loaded.placing():

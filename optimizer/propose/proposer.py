@@ -8,7 +8,7 @@ from typing import Protocol
 from adapters.candidate import Candidate
 from adapters.clients.client import ModelClient
 from optimizer.budget import Claim, Used
-from optimizer.desk import Line
+from optimizer.desk import Caller
 from optimizer.evaluate import Cell
 
 NO_USE = Used(0, {}, 0)
@@ -32,7 +32,7 @@ class Task:
     cells: Sequence[Cell]
     others: Sequence[Other]
     problem: Callable[[Candidate], str | None]
-    line: Callable[[ModelClient], Line]
+    caller: Callable[[ModelClient], Caller]
     rng: random.Random
     anew: bool = False
 

@@ -67,24 +67,24 @@ class Reflection:
 
     async def propose(self, task: Task) -> Proposal:
         component = task.rng.choice(sorted(_texts(task.parent)))
-        line = task.line(self._client)
+        caller = task.caller(self._client)
         messages: tuple[Message, ...] = (Message("user", self._prompt(task, component)),)
         seed = task.rng.getrandbits(28)
         problem = ""
         for _ in range(2):
             try:
-                completion = await line.complete(Request(messages, seed=seed))
+                completion = await caller.complete(Request(messages, seed=seed))
             except ModelError as error:
-                if not line.used:
+                if not caller.used:
                     raise
                 problem = f"{problem}; asked again, the model failed: {error.kind}"
                 break
             child, problem = self._read(completion, task, component)
             if child is not None:
-                return Proposal(child, component, Used(0, line.used, line.uses))
+                return Proposal(child, component, Used(0, caller.used, caller.uses))
             complaint = COMPLAINT.format(problem=cut(problem, REASON_LIMIT))
             messages = (*messages, Message("assistant", completion.text or "(nothing)"), Message("user", complaint))
-        return Proposal(None, problem, Used(0, line.used, line.uses))
+        return Proposal(None, problem, Used(0, caller.used, caller.uses))
 
     def _read(self, completion: Completion, task: Task, component: str) -> tuple[Candidate | None, str]:
         if completion.finish_reason == "length":

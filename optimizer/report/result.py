@@ -14,12 +14,12 @@ from optimizer.budget import Ledger
 from optimizer.evaluate import Cell, CellKey, Evaluator
 from optimizer.events import Observer, StageStarted, Warned
 from optimizer.journal import REPORT_JOB, REPORTED, UNSEALED, Journal
+from optimizer.looks import looks, note_opening, opened_for
 from optimizer.loop import CLOCK, Found, check_failures
+from optimizer.meeting import Meeting, Runs
 from optimizer.report.agreement import judge_agreement
 from optimizer.report.decision import against, floors, judged
 from optimizer.report.ground import ground
-from optimizer.report.looks import looks, note_opening, opened_for
-from optimizer.report.meeting import Meeting, Runs
 from optimizer.report.noise import noise
 from optimizer.report.pairing import Pairing
 from optimizer.schedule import Rules

@@ -36,7 +36,7 @@ from adapters.split import SearchData
 from optimizer.budget import Ledger
 from optimizer.compose import Composer
 from optimizer.config import BudgetConfig, ObjectivesConfig
-from optimizer.desk import Desk, Line
+from optimizer.desk import Caller, Desk
 from optimizer.evaluate import Cell, Evaluator, TaskModel, everywhere
 from optimizer.journal import SCHEMA, Journal
 from optimizer.loop import Search
@@ -221,11 +221,11 @@ async def classic(bench: Bench, budget: int, in_flight: int, sures: Sequence[flo
         if all(_values(cells)):
             continue
 
-        def line(client: ModelClient) -> Line:
-            return Line(bench.desk, client, job, "reflection")  # noqa: B023  (used up within this round)
+        def caller(client: ModelClient) -> Caller:
+            return Caller(bench.desk, client, job, "reflection")  # noqa: B023  (used up within this round)
 
         problem = _problem(bench.guards, pool_[parent][0], {each.id for each, _ in pool_})
-        child = (await proposer.propose(Task(pool_[parent][0], cells, (), problem, line, rng))).child
+        child = (await proposer.propose(Task(pool_[parent][0], cells, (), problem, caller, rng))).child
         if child is not None and sum(_values(await fill(child, batch))) > sum(_values(cells)):
             pool_.append((child, _values(await fill(child, bench.data.val))))
     best = max(pool_, key=lambda each: sum(each[1]))[0]

@@ -10,7 +10,7 @@ from adapters.clients.client import Capabilities, Completion, ErrorKind, Message
 from adapters.digest import Json
 from adapters.example import Example
 from optimizer.budget import Used
-from optimizer.desk import Desk, Line
+from optimizer.desk import Caller, Desk
 from optimizer.evaluate import Cell
 from optimizer.propose.proposer import Other, Task
 from scoring.score import Score
@@ -124,9 +124,9 @@ def task(
 ) -> Task:
     """One job's task for a proposer; `desk` where it is to call a model."""
 
-    def line(client: ModelClient) -> Line:
+    def caller(client: ModelClient) -> Caller:
         if desk is None:
             raise TypeError("this task has no desk to call from")
-        return Line(desk, client, 1, "reflection")
+        return Caller(desk, client, 1, "reflection")
 
-    return Task(parent, cells, others, problem, line, random.Random(seed))
+    return Task(parent, cells, others, problem, caller, random.Random(seed))

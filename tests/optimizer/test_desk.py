@@ -11,7 +11,7 @@ from pieces import Model, Reply, ask, failure, in_turn
 
 from adapters.answer import Usage
 from adapters.clients.client import Capabilities, Completion, ErrorKind, ModelError, Request
-from optimizer.desk import COLD_PATIENCE, WARM_PATIENCE, Desk, Line
+from optimizer.desk import COLD_PATIENCE, WARM_PATIENCE, Caller, Desk
 from optimizer.errors import JournalError, ProviderError, ReplayError
 from optimizer.journal import Journal
 
@@ -318,7 +318,7 @@ async def test_a_replay_calls_nobody(journal: Journal) -> None:
 
 async def test_a_line_remembers_each_call_once_and_each_use(desk: Desk) -> None:
     model = Model()
-    line, other = Line(desk, model, 1, "task"), Line(desk, model, 2, "task")
+    line, other = Caller(desk, model, 1, "task"), Caller(desk, model, 2, "task")
     for text in ("a", "a", "b"):
         await line.complete(ask(text))
     await other.complete(ask("a"))
@@ -329,7 +329,7 @@ async def test_a_line_remembers_each_call_once_and_each_use(desk: Desk) -> None:
 
 
 async def test_a_line_raises_failures_and_does_not_count_them(desk: Desk) -> None:
-    line = Line(desk, Model(in_turn(failure(), "yes")), 1, "task")
+    line = Caller(desk, Model(in_turn(failure(), "yes")), 1, "task")
     for _ in range(2):
         with pytest.raises(ModelError):
             await line.complete(ask("a"))
@@ -340,7 +340,7 @@ async def test_a_line_raises_failures_and_does_not_count_them(desk: Desk) -> Non
 
 async def test_a_line_is_its_client_but_closes_nothing(desk: Desk) -> None:
     model = Model(name="haiku")
-    line = Line(desk, model, 1, "task")
+    line = Caller(desk, model, 1, "task")
     assert (line.model, line.identity, line.capabilities) == ("haiku", model.identity, Capabilities(seed=True))
     assert line.ceiling(ask("a")) == model.ceiling(ask("a"))
     await line.close()

@@ -96,7 +96,7 @@ class Slow:
         await self.before(self.begun)
         for _ in range(self.turns()):
             await asyncio.sleep(0)
-        line = task.line(self.model)
+        line = task.caller(self.model)
         await line.complete(ask(rule))
         child = task.parent.replace(instructions=f"{task.parent.components['instructions']}\n{rule}")
         problem = task.problem(child)

@@ -10,7 +10,7 @@ from pieces import example
 from adapters.example import Example
 from adapters.split import SealedTest
 from optimizer.journal import Journal
-from optimizer.report.looks import looks, note_opening, opened_for
+from optimizer.looks import looks, note_opening, opened_for
 
 
 @pytest.fixture
