@@ -1,6 +1,5 @@
 """A candidate from files that somebody wrote: one text, a mapping of texts, or a folder such as a run's `best/`."""
 
-import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from urllib.parse import unquote
 
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.nearest import near, nearest
+from adapters.plain import parse_json
 from optimizer.build import Prepared
 from optimizer.errors import ConfigError
 from optimizer.rundir import BEST, MANIFEST
@@ -70,9 +70,9 @@ def _mapping(path: Path) -> dict[str, str]:
 
 def _json(path: Path, text: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except ValueError as error:
-        raise ConfigError(f"{path}: no JSON: {error}") from None
+        raise ConfigError(f"{path}: no JSON that holds texts: {error}") from None
 
 
 def _read(path: Path) -> str:
