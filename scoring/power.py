@@ -21,6 +21,8 @@ from scoring.improvement import LEVEL
 
 POWER = 0.8
 """The chance that a gain has to have of being shown."""
+SURELY = 0.95
+"""The chance from which on a draw is taken to hold what is looked for."""
 MOST = 2_000
 """Examples that are counted; more show no less."""
 _STEPS = 12
@@ -86,10 +88,10 @@ def pieces_of(sizes: Sequence[int]) -> int:
     return math.floor(sum(sizes) ** 2 / sum(size * size for size in sizes) + 1e-9) if sizes else 0
 
 
-def share_interval(hits: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """The interval of a share, of which `hits` of n tell, n at least 1 (Wilson 1927, Journal of the American Statistical Association
+def share_interval(hits: int, n: int) -> tuple[float, float]:
+    """The 95% interval of a share, of which `hits` of n tell, n at least 1 (Wilson 1927, Journal of the American Statistical Association
     22)."""
-    z = NormalDist().inv_cdf(1 - (1 - level) / 2)
+    z = NormalDist().inv_cdf(1 - LEVEL / 2)
     middle, half = hits + z * z / 2, z * math.sqrt(hits * (n - hits) / n + z * z / 4)
     return max(0.0, (middle - half) / (n + z * z)), min(1.0, (middle + half) / (n + z * z))
 
@@ -99,11 +101,11 @@ def chance_of_one(share: float, n: int) -> float:
     return float(1 - (1 - share) ** n)
 
 
-def size_for_one(share: float, chance: float = 0.95) -> int | None:
-    """How many have to be drawn at random for that chance, below 1; None where the share is 0."""
+def size_for_one(share: float) -> int | None:
+    """How many have to be drawn at random, for that chance to be SURELY at least; None where the share is 0."""
     if share <= 0:
         return None
-    return 1 if share >= chance else math.ceil(math.log(1 - chance) / math.log(1 - share))
+    return 1 if share >= SURELY else math.ceil(math.log(1 - SURELY) / math.log(1 - share))
 
 
 def _enough_won(n: int, share: float) -> Array:
