@@ -7,7 +7,8 @@ from typing import Any
 from rich.console import Console
 
 from optimizer.report.console import say, show_table
-from optimizer.report.words import UNKNOWN, count, duration, interval, money, points, signed
+from optimizer.report.rows import Row, rows
+from optimizer.report.words import UNKNOWN, count, interval, met, points, signed, used
 
 OPTIMISTIC = "val is where they were selected, which flatters them: the difference is optimistic"
 ADJUSTED = "p of objectives and of models is adjusted for being read side by side (Holm)"
@@ -16,15 +17,14 @@ UPSHOTS = {"improved": "B is better", "worse": "B is worse", "not distinguishabl
 
 def show_evaluation(told: Mapping[str, Any], folder: Path, console: Console) -> None:
     """`told`: what `evaluation` gives; `folder`: where it is kept."""
-    overall, met, of = told["overall"], told["examples"]["met"], told["examples"]["of"]
-    where = count(of, f"{told['split']} example") if met == of else f"the first {met} of {count(of, told['split'] + ' example')}"
+    overall, n, of = told["overall"], told["examples"]["met"], told["examples"]["of"]
+    where = count(of, f"{told['split']} example") if n == of else f"the first {n} of {count(of, told['split'] + ' example')}"
     level = f"{points(overall['mean'])} of 100 (95% interval {_span(overall)})" if overall["n"] else "nothing is known"
     say(console, f"{told['candidate']['id']} on {where}: {level}", style="bold")
-    rows = [[name, points(each["mean"]), _span(each), str(each["n"])] for name, each in _rows(told)]
-    show_table(console, ("", "mean", "95% interval", "n"), rows)
-    words = {True: "met", False: "not met", None: "not known"}
+    means = [[each.title, points(each.fields["mean"]), _span(each.fields), str(each.fields["n"])] for each in rows(told)]
+    show_table(console, ("", "mean", "95% interval", "n"), means)
     for name, each in told["constraints"].items():
-        say(console, f"constraint {name} {each['constraint']}: {words[each['met']]}")
+        say(console, f"constraint {name} {each['constraint']}: {met(each['met'])}")
     for line in _account(told, folder):
         say(console, line)
 
@@ -38,13 +38,13 @@ def show_comparison(told: Mapping[str, Any], console: Console, folder: Path | No
         gain = f"{signed(overall['difference'])} points (95% interval {_ends(overall)}, p {_p(overall)})"
         say(console, f"{UPSHOTS[told['verdict']]}: {gain} on {count(overall['n'], f'{split} example')}", style="bold")
     heads = ("", "A", "B", "difference", "95% interval", "p", "n", "verdict")
-    show_table(console, heads, [_difference(name, each) for name, each in _rows(told)])
+    show_table(console, heads, [_compared(each) for each in rows(told)])
     for side in ("a", "b"):
         say(console, f"{side.upper()}: {told[side]['name']}, candidate {told[side]['id']}")
     if told["a"]["id"] == told["b"]["id"]:
         say(console, "A and B are the same texts")
-    met = f"A was run on {examples['a']:,}, B on {examples['b']:,}"
-    say(console, f"compared on {count(examples['common'], f'{split} example')} that both were run on ({met})")
+    each = f"A was run on {examples['a']:,}, B on {examples['b']:,}"
+    say(console, f"compared on {count(examples['common'], f'{split} example')} that both were run on ({each})")
     if told["optimistic"]:
         say(console, OPTIMISTIC)
     if len(told["objectives"]) > 1:
@@ -53,25 +53,11 @@ def show_comparison(told: Mapping[str, Any], console: Console, folder: Path | No
         say(console, line)
 
 
-def _rows(told: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    lower = told["lower_is_better"]
-    models = [(f"{name} (mean)", each) for name, each in told["models"].items()]
-    objectives = [(f"{name} (lower is better)" if name in lower else name, each) for name, each in told["objectives"].items()]
-    return [("overall", told["overall"]), *models, *objectives]
-
-
-def _difference(name: str, each: Mapping[str, Any]) -> list[str]:
+def _compared(row: Row) -> list[str]:
+    each = row.fields
     gain = UNKNOWN if each["difference"] is None else f"{signed(each['difference'])} points"
-    return [
-        name,
-        points(each["a"]),
-        points(each["b"]),
-        gain,
-        _ends(each),
-        _p(each),
-        str(each["n"]),
-        each["verdict"] if each["n"] else UNKNOWN,
-    ]
+    words = each["verdict"] if each["n"] else UNKNOWN
+    return [row.title, points(each["a"]), points(each["b"]), gain, _ends(each), _p(each), str(each["n"]), words]
 
 
 def _ends(each: Mapping[str, Any]) -> str:
@@ -90,10 +76,7 @@ def _p(each: Mapping[str, Any]) -> str:
 
 
 def _account(told: Mapping[str, Any], folder: Path) -> Iterator[str]:
-    spent = told["spent"]
-    tokens = f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out"
-    calls = f"{count(spent['calls'], 'call')} ({told['made']:,} of them made now)"
-    yield f"spent: {', '.join([count(spent['rollouts'], 'rollout'), calls, tokens, money(spent['usd']), duration(spent['seconds'])])}"
+    yield "spent: " + used(told["spent"], f"{told['made']:,} of them made now")
     if told["failed_cells"]:
         kinds = ", ".join(f"{n:,} {kind}" for kind, n in told["failed_cells"].items())
         yield f"failed cells: {kinds}; they count for nobody, and the same command tries them again"

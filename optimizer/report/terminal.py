@@ -14,7 +14,8 @@ from optimizer.report.decision import OVERALL, gained
 from optimizer.report.ground import FRESH, OPTIMISTIC
 from optimizer.report.noise import noise_line
 from optimizer.report.overlap import overlap_line
-from optimizer.report.words import UNKNOWN, count, duration, interval, money, points, signed
+from optimizer.report.rows import Row, rows
+from optimizer.report.words import UNKNOWN, count, interval, met, points, signed, used
 from scoring.improvement import Difference, verdict
 
 GROUNDS = {
@@ -34,11 +35,11 @@ def show_result(result: Mapping[str, Any], out: Path, console: Console, rollouts
     """`result`: what `run` returns and `result.json` holds; `out`: the run directory; `rollouts`: the limit on them, if there is one."""
     say(console, headline(result), style="bold")
     if _kept(result):
-        show_table(console, ("", "seed", "n"), [_level(*each) for each in _named(result)])
+        show_table(console, ("", "seed", "n"), [_level(each) for each in rows(result)])
         say(console, _advice(result["stopped_by"]))
     else:
         heads = ("", "seed", "best", "difference", "95% interval", "n", "verdict")
-        show_table(console, heads, [_row(*each) for each in _named(result)])
+        show_table(console, heads, [_compared(each) for each in rows(result)])
     for line in _account(result, out, rollouts):
         say(console, line)
 
@@ -64,9 +65,9 @@ def _upshot(result: Mapping[str, Any]) -> str:
     """What follows for best/, where it is not plain."""
     if result["refuted"] is not None:
         return f"{''.join(f' {_lost_there(result, name)}' for name in _lost(result))} So the seed is kept, and best/ holds it."
-    met = [f"{name} {result['constraints'][name]['constraint']}" for name in gained(result["constraints"])]
-    if met and result["verdict"] != "improved":
-        return f" best/ holds it, since it meets {' and '.join(met)}, and the seed does not."
+    won = [f"{name} {result['constraints'][name]['constraint']}" for name in gained(result["constraints"])]
+    if won and result["verdict"] != "improved":
+        return f" best/ holds it, since it meets {' and '.join(won)}, and the seed does not."
     if result["verdict"] == "not distinguishable":
         return " These examples alone do not show that it is better; best/ holds it, as the search chose it."
     return ""
@@ -107,37 +108,15 @@ def _advice(stopped_by: str) -> str:
     return f"what may help: {' and '.join([*more, 'more examples'])}"
 
 
-def _named(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any], bool]]:
-    """What there are means of, with their names, and whether lower is better there."""
-    lower = result["lower_is_better"]
-    models = [(f"{name} (mean)", fields, False) for name, fields in result["models"].items()]
-    return [
-        ("overall", result["overall"], False),
-        *models,
-        *((name, fields, name in lower) for name, fields in result["objectives"].items()),
-    ]
+def _level(row: Row) -> list[str]:
+    return [row.title, points(row.fields["seed"]), str(row.fields["n"])]
 
 
-def _level(name: str, fields: Mapping[str, Any], lower: bool) -> list[str]:
-    return [_spelled(name, lower), points(fields["seed"]), str(fields["n"])]
-
-
-def _row(name: str, fields: Mapping[str, Any], lower: bool) -> list[str]:
-    words = verdict(Difference(**fields), lower_is_better=lower) if fields["n"] else UNKNOWN
+def _compared(row: Row) -> list[str]:
+    fields = row.fields
+    words = verdict(Difference(**fields), lower_is_better=row.lower) if fields["n"] else UNKNOWN
     ends = interval(fields["low"], fields["high"])
-    return [
-        _spelled(name, lower),
-        points(fields["seed"]),
-        points(fields["best"]),
-        _gain(fields),
-        ends,
-        str(fields["n"]),
-        words,
-    ]
-
-
-def _spelled(name: str, lower: bool) -> str:
-    return f"{name} (lower is better)" if lower else name
+    return [row.title, points(fields["seed"]), points(fields["best"]), _gain(fields), ends, str(fields["n"]), words]
 
 
 def _gain(fields: Mapping[str, Any]) -> str:
@@ -146,8 +125,6 @@ def _gain(fields: Mapping[str, Any]) -> str:
 
 def _account(result: Mapping[str, Any], out: Path, rollouts: int | None) -> list[str]:
     spent, failed = result["spent"], result["failed_cells"]
-    tokens = f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out"
-    work = [count(spent["rollouts"], "rollout"), f"{count(spent['calls'], 'call')} (and {spent['cached']:,} from memory)", tokens]
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in failed.items())
     return [
         f"stopped by: {result['stopped_by']}{_left(result, rollouts)}",
@@ -155,7 +132,7 @@ def _account(result: Mapping[str, Any], out: Path, rollouts: int | None) -> list
         *_own_best(result),
         *(_constraint(name, told) for name, told in result["constraints"].items()),
         *(f"floor {name}, {points(told['floor'])} points below the seed: {told['state']}" for name, told in result["floors"].items()),
-        f"spent: {', '.join([*work, money(spent['usd']), duration(spent['seconds'])])}",
+        "spent: " + used(spent, f"and {spent['cached']:,} from memory"),
         *agreement_line(result),
         *noise_line(result),
         *overlap_line(result),
@@ -168,7 +145,7 @@ def _account(result: Mapping[str, Any], out: Path, rollouts: int | None) -> list
 def _too_likely(result: Mapping[str, Any]) -> list[str]:
     """Where the interval alone would say more than the verdict does."""
     found = []
-    for name, fields, _ in _named(result):
+    for name, fields, _ in rows(result):
         one = Difference(**fields)
         beyond = one.low is not None and one.high is not None and (one.low > 0 or one.high < 0)
         if beyond and verdict(one) == "not distinguishable":
@@ -190,8 +167,7 @@ def _left(result: Mapping[str, Any], rollouts: int | None) -> str:
 
 
 def _constraint(name: str, told: Mapping[str, Any]) -> str:
-    words = {True: "met", False: "not met", None: "not known"}
-    return f"constraint {name} {told['constraint']}: {words[told['best']]} by the best, {words[told['seed']]} by the seed"
+    return f"constraint {name} {told['constraint']}: {met(told['best'])} by the best, {met(told['seed'])} by the seed"
 
 
 def _own_best(result: Mapping[str, Any]) -> list[str]:

@@ -1,6 +1,8 @@
 """Numbers and texts as people read them."""
 
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 UNKNOWN = "–"
 """A value that is not there: never a zero."""
@@ -47,6 +49,18 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def met(state: bool | None) -> str:
+    """Whether a constraint is met, None where that is not known."""
+    return {True: "met", False: "not met", None: "not known"}[state]
+
+
+def used(spent: Mapping[str, Any], calls: str) -> str:
+    """What was spent, as results hold it; `calls`: a word on the calls."""
+    tokens = f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out"
+    work = [count(spent["rollouts"], "rollout"), f"{count(spent['calls'], 'call')} ({calls})", tokens]
+    return ", ".join([*work, money(spent["usd"]), duration(spent["seconds"])])
 
 
 def visible(text: str) -> str:
