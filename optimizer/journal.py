@@ -23,7 +23,8 @@ from optimizer.errors import JournalError
 T = TypeVar("T")
 
 FILE = "journal.sqlite"
-FORMAT = "1"
+FORMAT = "2"
+"""Also of what decisions hold, and of what follows from them: raise it where a journal of before cannot be read or derived again."""
 NO_JOB = -1
 TASK = "task"
 """The role of calls that run candidates."""
@@ -372,7 +373,8 @@ def _check_format(db: sqlite3.Connection, path: Path) -> None:
     row = db.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
     if row is None or row[0] != FORMAT:
         found = "none" if row is None else row[0]
-        raise JournalError(f"{path} has journal format {found}; this version of promptfront reads format {FORMAT}.")
+        way = "Use the version that wrote it, or start in another directory with --out."
+        raise JournalError(f"{path} has journal format {found}; this version of promptfront reads format {FORMAT}. {way}")
 
 
 @contextmanager

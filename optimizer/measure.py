@@ -13,7 +13,7 @@ from optimizer.budget import Ledger
 from optimizer.build import Prepared
 from optimizer.configfile import resolved
 from optimizer.desk import Desk
-from optimizer.errors import BudgetError, ConfigError, JournalError, PlacedError
+from optimizer.errors import BudgetError, ConfigError, PlacedError
 from optimizer.evaluate import Cell, Evaluator, emitted
 from optimizer.events import CellFilled, Observer, Spent, StageStarted, Warned
 from optimizer.journal import FILE, CandidateRow, Journal
@@ -22,11 +22,9 @@ from optimizer.loop import check_failures
 from optimizer.meeting import Meeting
 from optimizer.policy import Objectives
 from optimizer.run import Meter, evaluator_of, hang_up
-from optimizer.rundir import MANIFEST, holds_another_run, locked, manifest, read_manifest, write_manifest
+from optimizer.rundir import EVALUATION, holds_another_run, locked, manifest, write_manifest
 from optimizer.table import Table
 
-PURPOSE = {"purpose": "evaluation"}
-"""What tells the directory of evaluations from that of a run."""
 JOB = 0
 """The job that all calls belong to. It never commits, so failed ones are tried again whenever the same is asked for."""
 
@@ -71,9 +69,8 @@ async def measure(
     for candidate in candidates:
         for warning in prepared.adapter.check(candidate, examples) if candidate != prepared.seed else ():  # the seed's are told already
             observer(Warned(warning))
-    _check_purpose(out)
     with locked(out):
-        new = manifest(resolved(prepared.config), prepared.folder, {**prepared.hashes, **PURPOSE})
+        new = manifest(resolved(prepared.config), prepared.folder, {**prepared.hashes, **EVALUATION})
         another = holds_another_run(out, new, allow_changes=True)
         with closing(Journal.write(out)) as journal:
             if another:
@@ -85,11 +82,6 @@ async def measure(
                 look = _look(prepared, journal, candidates, beside)
                 observer(Warned(_LOOKED.format(look)))
             return await _Work(prepared, journal, candidates, order, examples, observer).done(look)
-
-
-def _check_purpose(out: Path) -> None:
-    if (out / MANIFEST).exists() and read_manifest(out)["data"].get("purpose") != PURPOSE["purpose"]:
-        raise JournalError(f"{out} is the directory of a run, which evaluations are kept apart from. Give another directory with --out.")
 
 
 def _examples(prepared: Prepared, split: Part, candidates: Sequence[Candidate]) -> Sequence[Example]:

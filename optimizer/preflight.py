@@ -93,12 +93,11 @@ async def preflight(prepared: Prepared, out: Path) -> Preflight:
     has in common.
 
     Raises JournalError where `out` holds another run, BudgetError where not even that fits, ProviderError where nothing is answered."""
-    with locked(out):
+    with locked(out), closing(Journal.write(out)) as journal:
         holds_another_run(out, manifest(resolved(prepared.config), prepared.folder, prepared.hashes), allow_changes=False)
-        with closing(Journal.write(out)) as journal:
-            before = len(journal.answered())
-            cells = await _first_cells(prepared, journal)
-            answered = journal.answered()
+        before = len(journal.answered())
+        cells = await _first_cells(prepared, journal)
+        answered = journal.answered()
     failed = Counter(cell.failed for cell in cells if cell.failed is not None)
     if not any(call.role == TASK for call in answered):
         kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())

@@ -46,9 +46,8 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
     with locked(out):
         config = resolved(prepared.config)
         new = manifest(config, prepared.folder, prepared.hashes)
-        another = holds_another_run(out, new, allow_changes=allow_changes)
-        with closing(Journal.write(out)) as journal:
-            if another:
+        with closing(Journal.write(out)) as journal:  # one of another version is told as such, and not as another config
+            if holds_another_run(out, new, allow_changes=allow_changes):
                 journal.forget_derived()  # before the new manifest: a kill between the two must not leave decisions of another run
             elif (out / MANIFEST).exists() and read_manifest(out)["config"].get("budget") != config["budget"]:
                 journal.write_off_end()

@@ -16,6 +16,9 @@ from optimizer.errors import JournalError, LockedError
 
 MANIFEST, RESULT, BEST, LOCK = "manifest.json", "result.json", "best", "lock"
 
+EVALUATION = {"purpose": "evaluation"}
+"""What tells the directory of evaluations from that of a run, in the manifest's `data`."""
+
 FREE = re.compile(
     r"name|concurrency|budget\..+|failures\..+|(models\.\d+|proposers\.reflection)\.(concurrency|timeout|attempts|api_key_env)"
 )
@@ -64,14 +67,23 @@ def manifest(config: Mapping[str, Any], folder: Path, data: Mapping[str, str]) -
 
 
 def holds_another_run(out: Path, new: Mapping[str, Any], *, allow_changes: bool) -> bool:
-    """Whether the directory's manifest describes another run than `new`. JournalError where it does, unless `allow_changes`."""
-    differ = different(read_manifest(out), new) if (out / MANIFEST).exists() else []
+    """Whether the directory's manifest describes another run than `new`. JournalError where it does, unless `allow_changes`, and where one
+    of them describes evaluations and the other a run."""
+    old = read_manifest(out) if (out / MANIFEST).exists() else new
+    if is_evaluation(old) != is_evaluation(new):
+        kept = "evaluations" if is_evaluation(old) else "a run"
+        raise JournalError(f"{out} is the directory of {kept}; runs and evaluations are kept apart. Give another directory with --out.")
+    differ = different(old, new)
     if differ and not allow_changes:
         raise JournalError(
             f"{out} holds a run with another config (what differs: {', '.join(differ[:5])}). Give another directory with --out, or use "
             "`run CONFIG --resume` to start over with the changed config here: paid calls that still fit are used again."
         )
     return bool(differ)
+
+
+def is_evaluation(manifest: Mapping[str, Any]) -> bool:
+    return all(manifest["data"].get(name) == value for name, value in EVALUATION.items())
 
 
 def write_manifest(out: Path, new: Mapping[str, Any]) -> None:

@@ -276,7 +276,10 @@ def test_runs_and_evaluations_are_kept_apart(standin: Standin, command: Command)
     config = project(standin)
     assert command("evaluate", config, "--out", "here").code == 0
     ran = command("run", config, "--out", "here")
-    assert ran.code == 2 and "the purpose" in ran.err
+    assert ran.code == 2 and "is the directory of evaluations" in ran.err
+    for reading in (("front", "here"), ("compare", "here", "here"), ("resume", "here"), ("run", config, "--out", "here", "--resume")):
+        ran = command(*reading)
+        assert ran.code == 2 and "evaluations" in ran.err and "resume here" not in ran.err
     assert command("run", config, "--no-progress").code == 0
     kept = Path("runs/parcel-run/result.json").read_text()
     ran = command("evaluate", config, "--out", "runs/parcel-run")

@@ -20,11 +20,13 @@ from standin import Behaviour, Standin, write_project
 
 from adapters.digest import canonical
 from optimizer.build import prepare
+from optimizer.cli.reading import read_run
 from optimizer.configfile import load_config
 from optimizer.errors import BudgetError, ConfigError, JournalError, LockedError, ProviderError
 from optimizer.events import CellFilled, Diverged, Event, JobCommitted
 from optimizer.journal import OPENED, REPORT_JOB, Journal
 from optimizer.loop import LINES
+from optimizer.preflight import preflight
 from optimizer.run import replay, run
 from optimizer.rundir import locked
 from optimizer.schedule import BLOCK, FIRST, OPENING, place_of
@@ -357,3 +359,23 @@ def test_a_replay_says_what_has_changed_since(project: Path, tmp_path: Path) -> 
         scorer.write("# edited\n")
     with pytest.raises(JournalError, match=r"has changed since \(the scorers\)"):
         replayed(project, tmp_path / "run")
+
+
+def test_a_run_of_an_older_version_is_told_as_such(project: Path, tmp_path: Path) -> None:
+    """And not as one with another config, which its missing fields look like."""
+    sit(project, tmp_path / "run")
+    with closing(sqlite3.connect(tmp_path / "run/journal.sqlite")) as db, db:
+        db.execute("UPDATE meta SET value = '1'")
+        db.execute("UPDATE decisions SET body = json_remove(body, '$.deviations')")
+    kept = json.loads((tmp_path / "run/manifest.json").read_text())
+    del kept["config"]["repeats"]
+    (tmp_path / "run/manifest.json").write_text(json.dumps(kept))
+    loaded = load_config(project, ())
+    for way in (
+        lambda: sit(project, tmp_path / "run"),
+        lambda: sit(project, tmp_path / "run", allow_changes=True),
+        lambda: read_run(tmp_path / "run"),
+        lambda: asyncio.run(preflight(prepare(loaded.config, loaded.folder), tmp_path / "run")),
+    ):
+        with pytest.raises(JournalError, match=r"journal format 1; .* reads format 2.*--out"):
+            way()
