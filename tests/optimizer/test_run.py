@@ -304,9 +304,17 @@ def test_progress_is_told_in_order(project: Path, tmp_path: Path) -> None:
     assert rollouts == sorted(rollouts) and rollouts[-1] <= ROLLOUTS
 
 
+def command(config: Path, out: Path) -> list[str]:
+    return [sys.executable, "-m", "optimizer", "run", str(config), "--out", str(out), "--no-progress"]
+
+
 def start(config: Path, out: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "optimizer", "run", str(config), "--out", str(out), "--no-progress"]
-    return subprocess.Popen(command, stderr=subprocess.PIPE)
+    return subprocess.Popen(command(config, out), stderr=subprocess.PIPE)
+
+
+def finish(config: Path, out: Path) -> None:
+    done = subprocess.run(command(config, out), stderr=subprocess.PIPE, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_killed_at_any_moment_it_arrives_at_the_same_result(project: Path, tmp_path: Path, standin: Standin) -> None:
@@ -324,9 +332,7 @@ def test_killed_at_any_moment_it_arrives_at_the_same_result(project: Path, tmp_p
         process.kill()
         process.communicate()
         kills += 1
-    final = start(project, out)
-    assert final.wait(timeout=60) == 0
-    final.communicate()
+    finish(project, out)
     assert but_for_time(json.loads((out / "result.json").read_text())) == but_for_time(straight)
     stats = standin.stats()
     assert stats["repeated"] + stats["abandoned"] <= 16 * kills
@@ -346,9 +352,7 @@ def test_ctrl_c_keeps_what_is_paid_for_and_says_how_to_go_on(project: Path, tmp_
     assert b"continue with: python -m optimizer resume" in told
     standin_before = standin.stats()
     assert standin_before["abandoned"] == 0, "calls under way were waited for"
-    again = start(project, tmp_path / "run")
-    assert again.wait(timeout=60) == 0
-    again.communicate()
+    finish(project, tmp_path / "run")
     assert but_for_time(json.loads((tmp_path / "run/result.json").read_text())) == but_for_time(straight)
     assert standin.stats()["repeated"] == 0
 
