@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from optimizer.build import prepare
+from optimizer.complaints import spoken
 from optimizer.config import Config
 from optimizer.configfile import LoadedConfig, config_of, load_config, resolved
-from optimizer.errors import PlacedError, PromptfrontError
+from optimizer.errors import ConfigError, PlacedError, PromptfrontError
 from optimizer.events import Event, Observer, Warned
 from optimizer.run import run
 from optimizer.rundir import folder_of
@@ -85,6 +86,8 @@ def _loaded(config: ConfigSource, overrides: Sequence[str]) -> tuple[LoadedConfi
     """The config, and those of its scorers that were given as functions, by their place in it."""
     if isinstance(config, str | Path):
         return load_config(Path(config), overrides), {}
+    if not isinstance(config, Mapping | Config):
+        raise ConfigError(f"a config is a path, a mapping or a Config, not {spoken(config)}")
     content = resolved(config) if isinstance(config, Config) else dict(config)
     scoring = content.get("scoring")
     specs = scoring.get("scorers") if isinstance(scoring, Mapping) else None

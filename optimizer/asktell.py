@@ -14,6 +14,7 @@ from adapters.dataset import input_names
 from adapters.demonstrations import DemonstrationError
 from adapters.example import Example
 from adapters.nearest import nearest
+from adapters.plain import NotPlainError, plain
 from adapters.split import SearchData
 from adapters.template import placeholders
 from optimizer.budget import Claim, Used
@@ -30,7 +31,7 @@ from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Task
 from optimizer.schedule import FREE, PATIENCE, Rules, Schedule
 from optimizer.table import Table
 from scoring.functions import ALLOWED, Returned, as_score
-from scoring.score import Score, check_dimension
+from scoring.score import Score, check_dimension, show
 from scoring.scorer import TEMPLATE
 
 SEED = "seed"
@@ -236,19 +237,19 @@ class Study:
 
     def best(self) -> Level:
         """The candidate that is believed to be the best, where it is surely better than the seed; else the seed. Raises StudyError before
-        anything was told."""
-        self._learn()
+        any score was told."""
+        self._know()
         return self._level(self._pool.best())
 
     def unproven(self) -> Level | None:
         """Where the seed is the best: who looks better, and is not surely so. Raises StudyError as `best` does."""
-        self._learn()
+        self._know()
         found = self._pool.unproven()
         return None if found is None else self._level(found[0])
 
     def frontier(self) -> list[Level]:
         """The candidates that have met enough of val and that no other dominates. Raises StudyError as `best` does."""
-        self._learn()
+        self._know()
         return [self._level(each) for each in self._pool.frontier()]
 
     def _level(self, candidate: Candidate) -> Level:
@@ -259,10 +260,15 @@ class Study:
         self._stale = self._stale or candidate not in self._pool
         self._pool.add(candidate, rewrite_of)
 
+    def _know(self) -> None:
+        """What is believed of failures alone was believed before."""
+        cells, failed = self._table.counts()
+        if cells == failed.total():
+            raise StudyError("no score was told yet, so nothing is known")
+        self._learn()
+
     def _learn(self) -> None:
         """Only when it is asked for: telling costs nothing."""
-        if not self.rollouts:
-            raise StudyError("nothing was told yet, so nothing is known")
         if self._stale:
             self._pool.learn()
             self._stale = False
@@ -286,9 +292,15 @@ class _Reader:
 def _candidate(given: Candidate | Mapping[str, str], demos: int) -> Candidate:
     """With room for demonstrations where they are to be searched."""
     components = given.components if isinstance(given, Candidate) else given
+    if not isinstance(components, Mapping):
+        raise StudyError(f"a candidate is a mapping of component names to their texts, not {show(components)}")
     for name, text in components.items():
         if not isinstance(text, str):
-            raise StudyError(f"the component {name!r} is {text!r}; it has to be text")
+            raise StudyError(f"the component {name!r} is {show(text)}; it has to be text")
+        try:
+            plain(text)
+        except NotPlainError as error:
+            raise StudyError(f"the component {name!r}: {error}") from None
     if not components:
         raise StudyError("a candidate has at least one component, name → text")
     candidate = Candidate({**({DEMONSTRATIONS: ""} if demos else {}), **components})
@@ -300,6 +312,8 @@ def _candidate(given: Candidate | Mapping[str, str], demos: int) -> Candidate:
 
 
 def _check_names(what: str, names: Sequence[str]) -> None:
+    if isinstance(names, str):
+        raise StudyError(f"the {what} are to be a list of names, not the text {names!r}")
     if not names:
         raise StudyError(f"there are no {what}; a study needs some")
     name, times = Counter(names).most_common(1)[0]

@@ -205,6 +205,6 @@ def spoken(value: object) -> str:
             return f"the number {value}"
         case str():
             return f"the text {value!r}" if len(value) <= 40 else f"the text {value[:40] + '…'!r}"
-        case Mapping():
-            return "a mapping"
-    return "a list"
+        case Mapping() | list():
+            return "a mapping" if isinstance(value, Mapping) else "a list"
+    return f"a value of type {type(value).__name__}"  # no file holds one, but what Python hands over may

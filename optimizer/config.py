@@ -14,6 +14,8 @@ from adapters.plain import plain
 
 SECRET = re.compile(r"authorization|api[-_]?key|secret|password|credential|bearer|(ad|session|access|auth)[-_]?token", re.IGNORECASE)
 LEAST_WEIGHT = 1e-6
+MOST = 10**15
+"""Of what is counted: more than anybody can pay for, and still exact as a float."""
 MAX_BYTES = 20_000
 """The longest text of a component, where nothing else is said."""
 CONSTRAINT = r"^(<=|>=) ?(0(\.\d+)?|1(\.0+)?|\.\d+)$"
@@ -23,6 +25,15 @@ NEARLY = re.compile(r"\s*([<>=]*)\s*(\d*\.?\d+)\s*(%?)\s*")
 
 class Block(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def characters(cls, value: object) -> object:
+        # Half a surrogate pair, which YAML lets pass, is no character: nothing could be written or sent with it.
+        for each in value.values() if isinstance(value, dict) else [value]:
+            if isinstance(each, str):
+                plain(each)
+        return value
 
 
 class Price(Block):
@@ -38,7 +49,7 @@ class Endpoint(Block):
     model: Annotated[str, Field(min_length=1)]
     """`local/smollm2` for the embedded model, or a LiteLLM name such as `anthropic/claude-haiku-4-5`."""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
-    max_tokens: Annotated[int, Field(ge=1)] = 1024
+    max_tokens: Annotated[int, Field(ge=1, le=MOST)] = 1024
     """The longest answer, in tokens; budgets reserve for it."""
     api_base: str | None = None
     """The address of an OpenAI-compatible server; absent: the provider's own."""
@@ -242,7 +253,7 @@ class ReflectionConfig(Endpoint):
     """A model reads what went wrong and rewrites one component."""
 
     temperature: Annotated[float, Field(ge=0, le=2)] = 1.0
-    max_tokens: Annotated[int, Field(ge=1)] = 4096
+    max_tokens: Annotated[int, Field(ge=1, le=MOST)] = 4096
     minibatch: Annotated[int, Field(ge=1)] = 20
     """Train examples that it reads at a time."""
     max_bytes: Annotated[int, Field(ge=200)] = MAX_BYTES
@@ -270,11 +281,11 @@ class ProposersConfig(Block):
 class BudgetConfig(Block):
     """Limits of the whole run, its report included. None is ever passed."""
 
-    rollouts: Annotated[int, Field(ge=1)] | None = None
+    rollouts: Annotated[int, Field(ge=1, le=MOST)] | None = None
     """Cells to fill: one candidate on one example with one model."""
-    calls: Annotated[int, Field(ge=1)] | None = None
+    calls: Annotated[int, Field(ge=1, le=MOST)] | None = None
     """Model calls that are answered, reflection included."""
-    tokens: Annotated[int, Field(ge=1)] | None = None
+    tokens: Annotated[int, Field(ge=1, le=MOST)] | None = None
     """Input and output tokens together."""
     usd: Annotated[float, Field(gt=0)] | None = None
     minutes: Annotated[float, Field(gt=0)] | None = None

@@ -53,7 +53,8 @@ def locked(out: Path) -> Iterator[None]:
 
 def _check_ours(out: Path) -> None:
     """A run writes and removes files in its directory, so that must hold nothing of anybody else's."""
-    foreign = sorted(path.name for path in out.iterdir() if path.name != LOCK and not path.name.startswith("journal.sqlite"))
+    ours = (LOCK, f"{MANIFEST}.new")  # the second where a run was killed while it wrote its first manifest
+    foreign = sorted(path.name for path in out.iterdir() if path.name not in ours and not path.name.startswith("journal.sqlite"))
     if foreign and not (out / MANIFEST).exists():
         raise JournalError(f"{out} is no run directory, and not empty: it has {foreign[0]!r}. Give a directory of its own with --out.")
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from math import inf
 from numbers import Real
 from typing import Any
 
@@ -100,7 +101,10 @@ def unit_value(value: object) -> float:
         value = value.item()  # numpy's scalars hide plain numbers
     if not isinstance(value, Real):
         raise ScoreError(f"{show(value)} is not a number")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
     if not -ROUNDING <= number <= 1 + ROUNDING:  # so is NaN
         raise ScoreError(f"{show(value)} is not in 0..1")
     return min(max(number, 0.0), 1.0)

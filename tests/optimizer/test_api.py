@@ -187,6 +187,12 @@ def test_mistakes_are_told_by_their_keys(standin: Standin) -> None:
         optimize(content(standin, objectives={"dimensions": {"code": {}}}))
     with pytest.raises(BudgetError, match="the limit on rollouts would come before the first comparison"):
         optimize(content(standin, budget={"rollouts": 5}))
+    with pytest.raises(ConfigError, match="a path, a mapping or a Config, not nothing"):
+        optimize(None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"budget\.rollouts: expected a whole number, not a value of type tuple"):
+        optimize(content(standin, budget={"rollouts": (5,)}))
+    with pytest.raises(ConfigError, match=r"seed\.\w+: the text holds half of a surrogate pair|seed: the text holds half of a surrogate"):
+        optimize(content(standin, seed={"instructions": "Say \ud83d"}))
 
 
 @pytest.mark.parametrize(

@@ -320,7 +320,7 @@ def test_a_wrong_place_is_told() -> None:
     with pytest.raises(StudyError, match="the kind of the failure is blank"):
         asking.tell_failed(asking.seed, TRAIN[0], " ", model="a")
     for ask in (asking.best, asking.frontier, asking.unproven):
-        with pytest.raises(StudyError, match="nothing was told yet"):
+        with pytest.raises(StudyError, match="no score was told yet"):
             ask()
 
 
@@ -363,3 +363,32 @@ def test_a_study_that_cannot_be_is_told(arguments: dict[str, Any], told: str) ->
 async def test_nobody_is_asked_for_proposals_but_the_asker() -> None:
     reader, seed = _Reader(20), Candidate({"text": SEED})
     assert await reader.propose(task(seed)) == NO_PROPOSAL and reader.claim(seed, True) == FREE
+
+
+def test_of_failures_alone_nothing_is_known() -> None:
+    study = Study({"text": SEED}, TRAIN, VAL)
+    first = study.ask()
+    assert isinstance(first, Block)
+    for spot in first.spots:
+        study.tell_failed(first.candidate, spot.example, "timeout")
+    for view in (study.best, study.frontier, study.unproven):
+        with pytest.raises(StudyError, match="no score was told yet"):
+            view()
+    second = study.ask()
+    assert isinstance(second, Block), "it goes on asking"
+    study.tell(second.candidate, second.spots[0].example, 0.5)
+    assert study.best().overall is not None
+
+
+@pytest.mark.parametrize("given", [None, "a text", ["a text"], {"text": None}, {"text": "half a pair: \ud83d"}, {}])
+def test_what_is_no_candidate_is_refused_by_name(given: object) -> None:
+    with pytest.raises(StudyError):
+        Study(given, TRAIN, VAL)  # type: ignore[arg-type]
+    study = Study({"text": SEED}, TRAIN, VAL)
+    with pytest.raises(StudyError):
+        study.propose(given)  # type: ignore[arg-type]
+
+
+def test_names_are_no_text() -> None:
+    with pytest.raises(StudyError, match="the models are to be a list of names, not the text 'abc'"):
+        Study({"text": SEED}, TRAIN, VAL, models="abc")

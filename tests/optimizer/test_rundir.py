@@ -85,6 +85,13 @@ def test_a_second_writer_is_refused_until_the_first_is_done(tmp_path: Path) -> N
         pass
 
 
+def test_a_directory_whose_first_manifest_was_never_finished_is_still_ours(tmp_path: Path) -> None:
+    """A kill at that moment must not lock anybody out."""
+    (tmp_path / "manifest.json.new").write_text('{"config"')
+    with locked(tmp_path):
+        pass
+
+
 def test_the_lock_is_given_back_after_an_error(tmp_path: Path) -> None:
     with pytest.raises(KeyError), locked(tmp_path):
         raise KeyError

@@ -34,6 +34,11 @@ def test_truth_of_numpy_is_a_value() -> None:
     assert unit_value(np.bool_(True)) == 1.0
 
 
+def test_a_number_beyond_all_floats_is_an_error() -> None:
+    with pytest.raises(ScoreError, match=r"0 is not in 0\.\.1"):
+        unit_value(10**400)
+
+
 def test_rounding_is_forgiven_and_no_more() -> None:
     assert unit_value(0.1 + 0.7 + 0.2 + 1e-12) == 1.0
     assert unit_value(-1e-12) == 0.0
