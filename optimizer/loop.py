@@ -10,6 +10,7 @@ waited for and paid for, and not taken in: with a larger budget its place comes.
 """
 
 import asyncio
+import math
 from bisect import insort
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -189,10 +190,11 @@ class Search:
         """Before anything is paid for: the step after the seed has to fit, or the seed is paid for in vain."""
         limit = self._ledger.refusal(seed + step)
         if limit is not None:
-            need = getattr(self._ledger.wanted(seed + step), limit)
+            need = math.ceil(getattr(self._ledger.wanted(seed + step), limit) * 10_000) / 10_000
+            less = "fewer examples" if limit in ("rollouts", "calls") else "a smaller max_tokens, or fewer examples"
             raise BudgetError(
                 f"the limit on {limit} would come before the first comparison: the seed, {what}, and the final report may take "
-                f"{need:,.9g}. Raise budget.{limit} to that at least, or use fewer examples."
+                f"{need:,.9g}. Raise budget.{limit} to that at least, or use {less}."
             )
 
     # --- a job's start --------------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """What a run can cost, before it costs anything."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
@@ -33,6 +34,13 @@ class Plan:
     def usd(self) -> float | None:
         """The most that the run can cost in dollars: only a limit on money bounds it."""
         return self.limits.get("usd")
+
+    @property
+    def short(self) -> dict[str, float]:
+        """Limit on tokens or money that may end the run before its first comparison → what is claimed for that, were all rollouts like the
+        seed's longest."""
+        each = {"tokens": self.rollout.input_tokens + self.rollout.output_tokens, "usd": self.rollout.usd or 0.0}
+        return {name: self.least * one for name, one in each.items() if self.limits.get(name, math.inf) < self.least * one}
 
     @property
     def rollouts(self) -> int | None:

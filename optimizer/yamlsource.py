@@ -159,5 +159,8 @@ def _spell(error: yaml.MarkedYAMLError) -> str:
         problem = f"{error.context} {problem}"
     mark = error.problem_mark
     place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+    context, start = error.context or "", error.context_mark
+    if any(kind in context for kind in ("quoted scalar", "flow mapping", "flow sequence")) and start and mark and start.line < mark.line:
+        problem = f"{problem}, in the {context.split(' a ')[-1]} that begins in line {start.line + 1}"
     hint = next((f"; {hint}" for part, hint in _HINTS.items() if part in problem), "")
     return f"{place}: not valid YAML: {problem}{hint}"

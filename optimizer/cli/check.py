@@ -52,14 +52,15 @@ def command(
             "least, or use fewer examples."
         )
     trials = asyncio.run(try_scorers(prepared))
-    for warning in prepared.warnings:
+    warnings = [*prepared.warnings, *(_short(found, limit) for limit in found.short)]
+    for warning in warnings:
         typer.echo(visible(f"warning: {warning}"), err=True)
     folder = out or folder_of(loaded.config.name)
     looked = asyncio.run(preflight(prepared, folder)) if estimate else None
     shown = outlook(proof(prepared)) if looked is None else looked.outlook
     advice = [*shown.advice, *([] if looked is None else [_widths(looked, loaded.config)])]
     if as_json:
-        emit({**_data(found, trials, prepared.warnings, looked), "outlook": asdict(shown), "advice": advice, "run": shown.run})
+        emit({**_data(found, trials, warnings, looked), "outlook": asdict(shown), "advice": advice, "run": shown.run})
         return
     models = ", ".join(f"{model.id} ({model.model})" for model in loaded.config.models)
     lines = [f"{config}: no mistakes found", f"models: {models}", *_spelled(found), *map(_tried, trials)]
@@ -82,7 +83,7 @@ def _data(found: "Plan", trials: "Sequence[Trial]", warnings: Sequence[str], loo
 def _spelled(plan: "Plan") -> list[str]:
     from optimizer.report.words import count, money
 
-    limits = ", ".join(f"{limit:,} {name}" for name, limit in plan.limits.items())
+    limits = ", ".join(_limit(name, limit) for name, limit in plan.limits.items())
     tokens = plan.rollout.input_tokens + plan.rollout.output_tokens
     if plan.usd is not None:
         cost = f"cost at most: {money(plan.usd)}"
@@ -100,6 +101,20 @@ def _spelled(plan: "Plan") -> list[str]:
         f"a rollout: {count(tokens, 'token')} and {money(plan.rollout.usd)} at most, with the seed",
         cost,
     ]
+
+
+def _limit(name: str, limit: float) -> str:
+    from optimizer.report.words import money
+
+    return money(limit) if name == "usd" else f"{limit:,g} {name}" if name == "minutes" else f"{limit:,} {name}"
+
+
+def _short(plan: "Plan", limit: str) -> str:
+    has, needs = (_limit(limit, limits[limit]) for limits in (plan.limits, plan.short))
+    return (
+        f"budget.{limit}: {has} may not be enough to compare anything: about {needs} are claimed for {plan.least} rollouts. "
+        "Raise it, set a smaller max_tokens (a claim counts all of it), or use fewer examples"
+    )
 
 
 def _tried(trial: "Trial") -> str:

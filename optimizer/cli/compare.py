@@ -7,14 +7,15 @@ import typer
 
 from optimizer.cli.options import AsJson, EvaluationFolder, ModelIds, NoProgress, Overrides, Repeats, Split, emit
 
-What = "The directory of a run, for its best candidate; DIR:CANDIDATE for another one; with --config a prompt, as in evaluate --candidate."
-Named = Annotated[str, typer.Argument(help=What, show_default=False)]
+WHAT = "The directory of a run, for its best candidate; DIR:CANDIDATE for another one; with --config a prompt, as in evaluate --candidate."
+One = Annotated[str, typer.Argument(metavar="A", help=WHAT, show_default=False)]
+Other = Annotated[str, typer.Argument(metavar="B", help="As A.", show_default=False)]
 
 
 def command(
     context: typer.Context,
-    a: Named,
-    b: Named,
+    a: One,
+    b: Other,
     config: Annotated[
         Path | None,
         typer.Option("--config", metavar="CONFIG", help="Run A and B, which are prompts, with this config. Without it nothing is run."),

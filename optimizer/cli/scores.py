@@ -43,7 +43,7 @@ def summaries(cells: Sequence[CellRow]) -> Iterator[Summary]:
     """For every split and objective. A model that never gave an answer stands there with its failures."""
     for split in SPLITS:
         here = [cell for cell in cells if cell.split == split]
-        for model in dict.fromkeys(cell.model for cell in here):
+        for model in sorted({cell.model for cell in here}):
             failed = sum(cell.failed is not None for cell in here if cell.model == model)
             dimensions = _dimensions([cell for cell in here if cell.model == model])
             for dimension in dimensions:
@@ -57,7 +57,7 @@ def comparisons(a: Sequence[CellRow], b: Sequence[CellRow]) -> Iterator[Comparis
     """For every split and objective that both have cells of."""
     for split in SPLITS:
         ours, theirs = ([cell for cell in cells if cell.split == split] for cells in (a, b))
-        for model in dict.fromkeys(cell.model for cell in ours):
+        for model in sorted({cell.model for cell in ours}):
             for dimension in _dimensions([cell for cell in ours if cell.model == model]):
                 left, right = _values(ours, model, dimension), _values(theirs, model, dimension)
                 shared = left.keys() & right.keys()

@@ -94,7 +94,7 @@ def _kept(result: Mapping[str, Any]) -> bool:
 
 def _why_kept(unproven: Mapping[str, Any] | None) -> str:
     if unproven is None:
-        return "The seed is kept: no candidate looked better."
+        return "The seed is kept: no candidate that has met enough val examples to be judged looked better."
     return (
         f"The seed is kept: no better prompt was found surely enough. {unproven['id']} looked best, by an estimated "
         f"{points(unproven['gain'])} points, which may be chance."
@@ -163,7 +163,7 @@ def _left(result: Mapping[str, Any], rollouts: int | None) -> str:
     left = (rollouts or 0) - result["spent"]["rollouts"]
     if result["stopped_by"] != "rollouts" or left <= 0:
         return ""
-    return f"; {left:,} of {rollouts:,} are left, too few for another step beside those that are set aside for the report"
+    return f"; {left:,} of {rollouts:,} are left: another step would not have fitted beside what was set aside for the report"
 
 
 def _constraint(name: str, told: Mapping[str, Any]) -> str:

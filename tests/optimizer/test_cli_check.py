@@ -72,6 +72,23 @@ def test_a_limit_on_money_is_the_most_that_it_costs(tmp_path: Path, command: Com
     assert "cost at most: $2.50" in command("check", project(tmp_path, {"rollouts": 300, "usd": 2.5})).out
 
 
+def test_limits_are_told_in_their_units(tmp_path: Path, command: Command) -> None:
+    ran = command("check", project(tmp_path, {"rollouts": 3000, "usd": 2.5, "minutes": 20}))
+    assert "limits: 3,000 rollouts, $2.50, 20 minutes" in ran.out and not ran.err
+
+
+@pytest.mark.parametrize(("limit", "little", "ample"), [("usd", 0.01, 3.0), ("tokens", 1000, 900_000)])
+def test_check_warns_of_money_and_tokens_that_a_run_may_refuse(
+    tmp_path: Path, command: Command, limit: str, little: float, ample: float
+) -> None:
+    """They are claimed by the longest answers that there may be, so a run would end before anything is paid for."""
+    config = project(tmp_path, {"rollouts": 300, limit: little})
+    ran = command("check", config)
+    assert ran.code == 0 and f"warning: budget.{limit}: " in ran.err and "are claimed for 102 rollouts" in ran.err
+    assert command("run", config, "--out", tmp_path / "out").code == 4
+    assert not command("check", config, "--set", f"budget.{limit}={ample}").err
+
+
 def test_nothing_bounds_the_cost_of_minutes(tmp_path: Path, command: Command) -> None:
     assert "cost: no limit bounds it" in command("check", project(tmp_path, {"minutes": 5})).out
 

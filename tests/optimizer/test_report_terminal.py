@@ -99,7 +99,8 @@ SEED = {"id": "aaaa", "components": {"instructions": "Do."}}
 
 
 def test_that_the_seed_won_is_said_plainly() -> None:
-    assert headline(result(best=SEED, verdict="not distinguishable")) == "The seed is kept: no candidate looked better."
+    told = "The seed is kept: no candidate that has met enough val examples to be judged looked better."
+    assert headline(result(best=SEED, verdict="not distinguishable")) == told
 
 
 def test_where_the_seed_is_kept_its_levels_stand_alone() -> None:
@@ -130,7 +131,7 @@ def test_what_may_help_is_said(stopped_by: str, advice: str) -> None:
 
 
 def test_why_rollouts_are_left_is_said() -> None:
-    told = "stopped by: rollouts; 50 of 650 are left, too few for another step beside those that are set aside for the report"
+    told = "stopped by: rollouts; 50 of 650 are left: another step would not have fitted beside what was set aside for the report"
     assert told in shown(result(), terminal=False, rollouts=650).splitlines()
     for rollouts, stopped_by in ((600, "rollouts"), (650, "minutes"), (None, "usd")):
         text = shown(result(stopped_by=stopped_by), terminal=False, rollouts=rollouts)

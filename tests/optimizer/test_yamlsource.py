@@ -97,3 +97,9 @@ def test_types_that_json_lacks_are_refused(text: str) -> None:
 def test_a_sign_that_begins_a_block_of_text_needs_quotes(written: str) -> None:
     with pytest.raises(ConfigError, match=r"^t:1:\d: not valid YAML: .*; text that begins with '>' or '\|' needs quotes$"):
         read_yaml(f"a: {written}", "t")
+
+
+@pytest.mark.parametrize(("text", "begun"), [('a: 1\nb: "c\nd: 1\n', "quoted scalar"), ("a: 1\nb: [1, 2\nc: 3\n", "flow sequence")])
+def test_what_is_never_closed_is_told_with_the_line_where_it_begins(text: str, begun: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^t:[34]:\d: not valid YAML: .*, in the {begun} that begins in line 2$"):
+        read_yaml(text, "t")
