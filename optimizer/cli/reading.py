@@ -20,7 +20,7 @@ from optimizer.evaluate import Cell
 from optimizer.journal import REPORT_JOB, STANDING, CandidateRow, CellRow, Journal
 from optimizer.policy import Objectives
 from optimizer.report.words import visible
-from optimizer.rundir import RESULT, is_evaluation, read_manifest, read_result
+from optimizer.rundir import MANIFEST, RESULT, is_evaluation, read_manifest, read_result
 from optimizer.standing import Standing
 from optimizer.table import Table
 from scoring.score import Score
@@ -115,7 +115,7 @@ def read_run(folder: Path) -> RunRecord:
         rows = [row for row in journal.candidates() if row.id in commits]  # a run that had left its path may have left others
         standing = next((body for _, _, body in journal.decisions(STANDING)), None)
     if standing is None:
-        if is_evaluation(read_manifest(folder)):
+        if (folder / MANIFEST).is_file() and is_evaluation(read_manifest(folder)):
             raise JournalError(f"{folder} holds evaluations, and no run. Give the directory that `run` wrote to.")
         raise JournalError(
             f"{folder} has no candidate yet: its seed was not scored to the end. Continue: python -m optimizer resume {quote(str(folder))}"
