@@ -278,7 +278,7 @@ class Search:
         check_failures(self._table, self._rules.max_failed_share)
         outcome, reason, candidate = self._outcome(job)
         row = None if candidate is None else self._birth(job, candidate)
-        self._committed = self._committed or (job.proposer is None and job.candidate != self._seed)
+        self._committed = self._committed or job.proposer is None
         self._in_vain = self._in_vain + 1 if outcome == "refused" else 0
         self._pool.learn()
         parents = list(row.parents) if row is not None else [job.candidate.id] if job.proposer is not None else []
