@@ -294,7 +294,7 @@ class Posterior:
     def sureness(self, number: int, weights: Array) -> float:
         """How much better than the first candidate this one is in the weighted mean of the objectives, in standard deviations of that
         difference; 0 for the first, and where all weights are 0."""
-        by_model = weights.reshape(self._models, -1) / (weights.sum() or 1.0)
+        by_model = self._by_model(weights)
         contrasts = self._rows(number, by_model.T) - self._rows(0, by_model.T)
         mean = sum(float(each @ fitted.mean) for each, fitted in zip(contrasts, self.dimensions, strict=True))
         variance = sum(fitted.variance(each) for each, fitted in zip(contrasts, self.dimensions, strict=True))
@@ -303,7 +303,7 @@ class Posterior:
     def seed_tells_more(self, number: int, weights: Array, cells: int) -> bool:
         """Whether, of how much better than the first candidate this one is, so many cells of the first would tell more than as many of
         this one: which of the two leaves the smaller variance."""
-        by_model = weights.reshape(self._models, -1) / (weights.sum() or 1.0)
+        by_model = self._by_model(weights)
         first, this = self._rows(0, by_model.T), self._rows(number, by_model.T)
         pairs = list(zip(self.dimensions, by_model.sum(axis=0), first, this, strict=True))
         before, after = (sum(fitted.variance(sides[k]) for fitted, _, *sides in pairs) for k in range(2))
@@ -329,7 +329,7 @@ class Posterior:
         """What lines do to the weighted mean of the objectives. Of many examples only some count, spread evenly, for a climb reads
         them all at every step."""
         shape = self.shape
-        by_model = weights.reshape(self._models, -1) / (weights.sum() or 1.0)
+        by_model = self._by_model(weights)
         mixed = sum((weight * each for weight, each in zip(by_model.sum(axis=0), drawn, strict=True)), np.zeros(shape.size))
         slopes, curves = mixed[1 : shape.help].reshape(2, -1)
         tastes = [each[shape.taste(np.arange(len(shape.units)))].reshape(len(shape.units), shape.models) for each in drawn]
@@ -343,6 +343,11 @@ class Posterior:
         columns, factors = part
         by_dimension = [factors @ each[columns] + fitted.hard for each, fitted in zip(drawn, self.dimensions, strict=True)]
         return np.array(by_dimension, dtype=np.float64).T.ravel()
+
+    def _by_model(self, weights: Array) -> Array:
+        """Models × dimensions: the objectives' weights as shares; 0 where all are."""
+        found: Array = weights.reshape(self._models, -1) / (weights.sum() or 1.0)
+        return found
 
     def _rows(self, number: int, by_model: Array) -> Array:
         """Rows × all coefficients: their factors in a candidate's level, the models weighed (rows × models)."""

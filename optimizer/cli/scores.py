@@ -1,13 +1,16 @@
 """What a candidate's cells amount to, and two candidates' cells beside each other."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import TypeVar
 
 from optimizer.config import ObjectivesConfig
 from optimizer.journal import REPORTED, UNSEALED, CellRow
 from optimizer.policy import ROUNDING
 from optimizer.report.words import points
+
+_Place = TypeVar("_Place")
 
 MOST = 5
 """Examples that are told of in a line."""
@@ -97,11 +100,12 @@ _Key = tuple[str, str, str]
 
 def _known(cells: Sequence[CellRow], split: str, wanted: ObjectivesConfig) -> dict[_Key, float]:
     """What is known of each, higher is better; of repeats the mean."""
-    found: dict[_Key, list[float]] = {}
-    for cell in cells:
-        for dimension, value in wanted.oriented(cell.body.get("values", {})).items() if cell.split == split else ():
-            found.setdefault((cell.example, cell.model, dimension), []).append(value)
-    return {key: fmean(values) for key, values in found.items()}
+    return _means(
+        ((cell.example, cell.model, dimension), value)
+        for cell in cells
+        if cell.split == split
+        for dimension, value in wanted.oriented(cell.body.get("values", {})).items()
+    )
 
 
 def _gaps(split: str, lacking: Mapping[_Key, float], places: Mapping[str, str]) -> list[Gap]:
@@ -127,8 +131,13 @@ def _dimensions(cells: Sequence[CellRow]) -> list[str]:
 
 def _values(cells: Sequence[CellRow], model: str, dimension: str) -> dict[str, float]:
     """Example → the score, where there is one; of repeats the mean."""
-    found: dict[str, list[float]] = {}
-    for cell in cells:
-        if cell.model == model and dimension in cell.body.get("values", {}):
-            found.setdefault(cell.example, []).append(cell.body["values"][dimension])
-    return {example: fmean(values) for example, values in found.items()}
+    mine = (cell for cell in cells if cell.model == model and dimension in cell.body.get("values", {}))
+    return _means((cell.example, cell.body["values"][dimension]) for cell in mine)
+
+
+def _means(scored: Iterable[tuple[_Place, float]]) -> dict[_Place, float]:
+    """Repeats are told as several scores of the same place."""
+    found: dict[_Place, list[float]] = {}
+    for place, value in scored:
+        found.setdefault(place, []).append(value)
+    return {place: fmean(values) for place, values in found.items()}
