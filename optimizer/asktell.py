@@ -22,6 +22,7 @@ from optimizer.compose import Composer
 from optimizer.config import MAX_BYTES, ObjectivesConfig
 from optimizer.errors import PromptfrontError
 from optimizer.evaluate import Cell, Spot
+from optimizer.order import Order
 from optimizer.policy import ALL_ALIKE, Objectives
 from optimizer.pool import Composing, Pool
 from optimizer.propose.demos import offers, shown_by, unshown
@@ -121,7 +122,7 @@ class Study:
         self._guards = Guards(lambda text: placeholders(text, inputs), MAX_BYTES, train, Overlap(train, val))
         self._table = Table(examples, Objectives.wanted(self._models, objectives, self._dimensions))
         self._pool = Pool(self.seed, self._table, examples, val, self._composing(train))
-        rules = Rules(in_flight=1, random_seed=random_seed, max_failed_share=1.0, priced=False, report_share=0.0)
+        rules = Rules(Order(1), random_seed=random_seed, max_failed_share=1.0, priced=False, report_share=0.0)
         readers = [_Reader(minibatch)] if minibatch else []
         data = SearchData(tuple(train), tuple(val))
         self._schedule = Schedule(self.seed, data, rules, self._models, readers, self._table, self._pool, objectives)

@@ -317,8 +317,9 @@ class Config(Block):
     random_seed: Annotated[int, Field(ge=0)] = 0
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     """Calls in flight over all models: changes the speed, never the result."""
-    in_flight: Annotated[int, Field(ge=1, le=64)] = 2
-    """Jobs of the search in flight; proposals that are behind their turn come on top. A part of the result, so never tuned by the clock."""
+    in_flight: Annotated[int, Field(ge=1, le=64)] = 16
+    """Jobs of the search in flight, once it has gone on for a while; proposals that are behind their turn come on top. A part of the
+    result, so never tuned by the clock."""
     repeats: Literal["auto"] | Annotated[int, Field(ge=1, le=20)] = "auto"
     """How often a cell may be filled, where models or judges turn out to be noisy: a few of the seed's cells are filled twice to see.
     1: nothing is measured or repeated; auto: up to 3."""

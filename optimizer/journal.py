@@ -23,7 +23,7 @@ from optimizer.errors import JournalError
 T = TypeVar("T")
 
 FILE = "journal.sqlite"
-FORMAT = "2"
+FORMAT = "3"
 """Also of what decisions hold, and of what follows from them: raise it where a journal of before cannot be read or derived again."""
 NO_JOB = -1
 TASK = "task"
@@ -33,6 +33,10 @@ OPENED = "test opened for "
 """The kind of the report's decision to open the test split, up to the candidate that it was opened for."""
 STANDING = "standing"
 """The kind of what the last job left: how the candidates stand."""
+COMMIT = "commit"
+"""The kind of what came of a job, or of the report."""
+CLOSING = "closing"
+"""The kind of what came of a run that was taken in since the search was at its end, before its place had come."""
 AWAITED = "awaited"
 """The kind of the decision to end the search while a proposal's place has not come: it is paid for, and not taken in."""
 REPORT_JOB = 2**31
@@ -214,7 +218,7 @@ class Journal:
     def forget_failures(self) -> int:
         """Drop the failed outcomes that neither a committed job nor the search's end rests on, so that they are tried again; returns how
         many calls there were."""
-        rested = f"SELECT job FROM decisions WHERE kind IN ('commit', '{AWAITED}')"
+        rested = f"SELECT job FROM decisions WHERE kind IN ('{COMMIT}', '{CLOSING}', '{AWAITED}')"
         self._run(f"DELETE FROM scores WHERE {SCORER_FAILURES} AND json_extract(body, '$.job') NOT IN ({rested})")
         return self._run(f"DELETE FROM calls WHERE error IS NOT NULL AND job NOT IN ({rested})").rowcount
 
@@ -300,10 +304,10 @@ class Journal:
 
     def write_off_end(self) -> None:
         """Before a run goes on with another budget: what its report took so far stays spent, whatever candidate the next report is on; and
-        proposals that its search did not take in have a place again, so those that failed are tried again.
+        what its search did not take in, or only since it was the end, has a place again, so what failed there is tried again.
 
         Where the report was broken off, calls that were answered when nobody scored them any more are rollouts too."""
-        self._run("DELETE FROM decisions WHERE kind = ?", AWAITED)
+        self._run("DELETE FROM decisions WHERE kind IN (?, ?)", AWAITED, CLOSING)
         calls = self._all("SELECT key FROM calls WHERE job = ? AND error IS NULL ORDER BY key", REPORT_JOB)
         cells = self._all(
             f"SELECT candidate, example, model, repeat FROM cells WHERE split IN ('{REPORTED}', '{UNSEALED}') ORDER BY 1, 2, 3, 4"

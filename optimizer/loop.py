@@ -1,12 +1,15 @@
 """The loop: jobs start in order and commit in order, and only a commit changes what the next jobs see (invariant I2).
 
-Every job has a place in the order of commits: a run its index, a proposal one behind that (schedule.place_of), since a reflection takes
-long and what follows need not wait for it. Job i is drawn when all jobs whose place is i - w or before have committed (w: jobs in
-flight; proposals that are behind their index come on top): which candidate is run where, or which one a proposal is made from, and its
-cost at most. It starts as soon as the budget has room for that, runs on its own and touches nothing that others see; at its commit its
-cells enter the table, its proposal enters the pool, and what it did not use goes back to the budget. So what a job sees depends on the
-jobs before its place, and neither on timing nor on the size of the budget. A proposal whose place has not come when the search ends is
-waited for and paid for, and not taken in: with a larger budget its place comes.
+Every job has a place in the order of commits: a run its index, a proposal one behind that, since a reflection takes
+long and what follows need not wait for it. A job is drawn when all that it is to know have committed (order.py): which
+candidate is run where, or which one a proposal is made from, and its cost at most. It starts as soon as the budget has room for that,
+runs on its own and touches nothing that others see; at its commit its cells enter the table, its proposal enters the pool, and what it
+did not use goes back to the budget. So what a job sees depends on the jobs before its place, and neither on timing nor on the size of
+the budget.
+
+Where the rollouts will be used up before anything is drawn that knows of a proposal, it is put off: it starts when its place comes and
+something is left after all. When the rollouts are used up, the runs that are under way are taken in without the proposals before them.
+That is the end's doing and no commit: with a larger budget these proposals are made, and their places come.
 """
 
 import asyncio
@@ -26,7 +29,7 @@ from optimizer.desk import Caller, Desk
 from optimizer.errors import BudgetError, PlacedError, ProviderError
 from optimizer.evaluate import Cell, Evaluator, emitted
 from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageStarted
-from optimizer.journal import AWAITED, CandidateRow, Journal
+from optimizer.journal import AWAITED, CLOSING, COMMIT, CandidateRow, Journal
 from optimizer.noise import is_noisy, measured
 from optimizer.policy import Objectives
 from optimizer.pool import Composing, Pool
@@ -41,7 +44,7 @@ MARGIN = 2.0
 """Room for the best candidate's longer prompts, in what is set aside for the report's tokens and money."""
 REPEATED = 0.2
 """The part of a limit that may be set aside for running the report's examples more than once."""
-NOTHING_LEFT, NO_PROPOSALS, CLOCK = "nothing left to improve", "nothing left to try", "minutes"
+NOTHING_LEFT, NO_PROPOSALS, CLOCK, ROLLOUTS = "nothing left to improve", "nothing left to try", "minutes", "rollouts"
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,8 @@ class Search:
         self._flights: dict[int, asyncio.Task[Job]] = {}
         """Those of them that have, and below what they have claimed."""
         self._tickets: dict[int, int] = {}
+        self._late: set[int] = set()
+        """Proposals that are put off."""
         self._stopped_by: str | None = None
 
     async def run(self) -> Found:
@@ -136,15 +141,26 @@ class Search:
         self._admit()
         while self._order:
             job = self._order[0]
+            if job.proposer is not None and self._lacks_rollouts(1):
+                self._stopped_by = self._stopped_by or ROLLOUTS
+                break
+            if job.index in self._late and self._ledger.refusal(job.claim) is None:
+                self._late.remove(job.index)
+                self._start(job)
             if job.index in self._flights:
-                del self._order[0]
-                await self._commit(await self._flights.pop(job.index))
+                await self._take_in(job, COMMIT)
                 self._draw()
             elif not await self._make_room():
                 break
             self._admit()
+        for job in [job for job in self._order if job.proposer is None and job.index in self._flights]:
+            await self._take_in(job, CLOSING)
+        await self._make_room()
         for index in self._flights:
             self._journal.decide(index, AWAITED, {})
+
+    def _lacks_rollouts(self, blocks: int) -> bool:
+        return self._ledger.refusal(Claim(rollouts=BLOCK * blocks)) is not None
 
     # --- the seed -------------------------------------------------------------------------------------------------
 
@@ -173,7 +189,7 @@ class Search:
         with self._journal.together():
             self._journal.add_candidate(CandidateRow(self._seed.id, self._seed.components, [], "seed", SEED_JOB, "seed"))
             self._add_cells(cells)
-            self._record(SEED_JOB, {"candidate": self._seed.id, "best": self._seed.id})
+            self._record(SEED_JOB, COMMIT, {"candidate": self._seed.id, "best": self._seed.id})
         self._ledger.settle(report, ())
         if is_noisy(measured(self._table.all(), self._table.objectives)):
             self._schedule.repeats = self._rules.repeats
@@ -201,7 +217,8 @@ class Search:
 
     def _draw(self) -> None:
         """Fix what the next jobs are about. Drawn after every commit, whatever the budget says, so a larger budget draws the same jobs."""
-        while self._exhausted() is None and (not self._order or self._schedule.next - self._rules.in_flight < self._order[0].place[0]):
+        known_to = self._rules.order.known_to
+        while self._exhausted() is None and (not self._order or known_to(self._schedule.next) < self._order[0].place[0]):
             job = self._schedule.draw()
             job = replace(job, claim=self._claim(job))
             self._drawn.append(job)
@@ -217,15 +234,21 @@ class Search:
         self._stopped_by = self._exhausted()
         while self._stopped_by is None and self._drawn:
             job = self._drawn[0]
+            if job.proposer is not None and self._lacks_rollouts(self._rules.order.runs_until_heir(job.index)):
+                self._late.add(self._drawn.popleft().index)
+                continue
             # The clock comes last: where another limit ends the run it does so again, whatever the clock says by then.
             self._stopped_by = self._ledger.refusal(job.claim) or self._clock(job.index)
             if self._stopped_by is None:
-                self._tickets[job.index] = self._ledger.hold(job.claim)
-                self._flights[job.index] = asyncio.create_task(self._attempt(self._drawn.popleft()))
+                self._start(self._drawn.popleft())
+
+    def _start(self, job: Job) -> None:
+        self._tickets[job.index] = self._ledger.hold(job.claim)
+        self._flights[job.index] = asyncio.create_task(self._attempt(job))
 
     async def _make_room(self) -> bool:
         """Settle the proposals under way before their place has come, since they claim much more than they use. Whether there were any."""
-        early = sorted(self._tickets)
+        early = [job.index for job in self._order if job.proposer is not None and job.index in self._tickets]
         for index in early:
             self._settle(await self._flights[index], ())
         return bool(early)
@@ -270,8 +293,10 @@ class Search:
 
     # --- a job's commit -------------------------------------------------------------------------------------------
 
-    async def _commit(self, job: Job) -> None:
-        """Let the next jobs see what came of it."""
+    async def _take_in(self, job: Job, kind: str) -> None:
+        """Let what follows see what came of it."""
+        self._order.remove(job)
+        job = await self._flights.pop(job.index)
         self._schedule.forget(job.index)
         new = self._table.add(job.cells)
         self._settle(job, new)
@@ -295,7 +320,7 @@ class Search:
             if row is not None:
                 self._journal.add_candidate(row)
             self._add_cells(new)
-            self._record(job.index, body)
+            self._record(job.index, kind, body)
         self._tell(job, outcome, reason, candidate)
 
     def _birth(self, job: Job, candidate: Candidate) -> CandidateRow | None:
@@ -327,8 +352,8 @@ class Search:
         train = {example.id for example in self._data.train}
         self._journal.add_cells([cell.row("train" if cell.example.id in train else "val") for cell in cells])
 
-    def _record(self, job: int, body: Mapping[str, object]) -> None:
-        if self._journal.decide(job, "commit", body) is not None:
+    def _record(self, job: int, kind: str, body: Mapping[str, object]) -> None:
+        if self._journal.decide(job, kind, body) is not None:
             self._observer(Diverged(f"job {job} ended otherwise than it was recorded; the run goes on from what it finds now"))
         pool = self._pool
         settled, names = pool.settled(), self._table.objectives.names

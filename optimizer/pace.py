@@ -2,13 +2,15 @@
 
 import random
 from bisect import insort
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from optimizer.schedule import BLOCK, PROPOSE, aim_of, place_of
+from optimizer.order import PROPOSE, Order, aim_of
+from optimizer.schedule import BLOCK
 
-GOOD_WIDTHS = (1, 2, 3, 4)
+GOOD_WIDTHS = (1, 2, 4, 8, 16)
 """Jobs in flight that cost the search no quality (docs/search.md, "Jobs in flight")."""
 WORTHWHILE = 0.1
 """The part of the time that a greater width has to save."""
@@ -23,12 +25,14 @@ class Work:
     report: int
     proposing: bool
 
-    def jobs(self) -> list[bool]:
-        """The search's jobs in their order: whether each is a proposal."""
-        found: list[bool] = []
-        while found.count(False) < self.blocks:
-            found.append(self.proposing and aim_of(len(found) + 1) == PROPOSE)
-        return found
+    def jobs(self, in_flight: int) -> dict[int, bool]:
+        """The search's jobs by their indexes, in order: whether each is a proposal. Those that nothing could follow from are not made."""
+        found, runs = dict[int, bool](), 0
+        while runs < self.blocks:
+            index = len(found) + 1
+            found[index] = self.proposing and aim_of(index) == PROPOSE
+            runs += not found[index]
+        return {index: proposal for index, proposal in found.items() if not proposal or Order(in_flight).heir(index) <= len(found)}
 
 
 @dataclass(frozen=True)
@@ -41,22 +45,22 @@ class Pace:
 
     def seconds(self, work: Work, in_flight: int) -> float:
         """From the first call to the last answer. What the run itself computes comes on top."""
-        rng, jobs = random.Random(0), work.jobs()
-        now, drawn = self._wave(work.seed, 1, rng), 0
+        rng, drawn, ordered = random.Random(0), deque(work.jobs(in_flight).items()), Order(in_flight)
+        now = self._wave(work.seed, 1, rng)
         order: list[tuple[tuple[int, int], float]] = []  # the places of those under way, and when they end
-        while drawn < len(jobs) or order:
-            while drawn < len(jobs) and (not order or drawn + 1 - in_flight < order[0][0][0]):
-                took = rng.choice(self.proposals) if jobs[drawn] else self._wave(BLOCK, in_flight, rng)
-                insort(order, (place_of(drawn + 1, jobs[drawn]), now + took))
-                drawn += 1
+        while drawn or order:
+            while drawn and (not order or ordered.known_to(drawn[0][0]) < order[0][0][0]):
+                index, proposal = drawn.popleft()
+                took = rng.choice(self.proposals) if proposal else self._wave(BLOCK, in_flight, rng)
+                insort(order, (ordered.place(index, proposal), now + took))
             now = max(now, order.pop(0)[1])
         return now + self._wave(work.report, 1, rng)
 
-    def busy(self, work: Work) -> float:
+    def busy(self, work: Work, in_flight: int) -> float:
         """Seconds of all calls together."""
-        jobs = work.jobs()
         cells = work.seed + BLOCK * work.blocks + work.report
-        return cells * fmean(self.cells) + (jobs.count(True) * fmean(self.proposals) if work.proposing else 0.0)
+        proposals = sum(work.jobs(in_flight).values())
+        return cells * fmean(self.cells) + (proposals * fmean(self.proposals) if proposals else 0.0)
 
     def advised(self, work: Work) -> int:
         """The least number of jobs in flight to which more, within what costs no quality, would add little."""

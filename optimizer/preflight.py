@@ -30,7 +30,7 @@ HANDFUL = 8
 """Cells of the seed for each model."""
 AGAIN = 4
 """Of these, for a model that may vary, so many at most that the run fills twice, to measure noise."""
-WIDE = (8, 16)
+WIDE = (32,)
 """More jobs in flight than are advised, for comparison: they cost quality."""
 BY_DEFAULT = 8
 """How many times as long as a task call a proposal is taken to last, as long as none was made: its answer is a whole prompt."""
@@ -159,8 +159,8 @@ def _told(prepared: Prepared, answered: Sequence[Answered], made: int, cells: Se
         in_flight=advised,
         concurrency=advised * BLOCK,
         seconds={} if bound is None else {width: pace.seconds(work, width) for width in (*GOOD_WIDTHS, *WIDE)},
-        busy=None if bound is None else pace.busy(work),
-        expected={} if bound is None else _expected(answered, proposers, bound, work),
+        busy=None if bound is None else pace.busy(work, prepared.config.in_flight),
+        expected={} if bound is None else _expected(answered, proposers, bound, work.jobs(prepared.config.in_flight)),
         assumed=bool(proposers) and not proposals,
         outlook=outlook(proof(prepared), shown),
         minibatch=None if shown is None else minibatch(prepared, shown),
@@ -184,11 +184,11 @@ def _measured(answered: Sequence[Answered]) -> list[RoleCalls]:
     return found
 
 
-def _expected(answered: Sequence[Answered], proposers: Set[str], rollouts: int, work: Work) -> dict[str, Expected]:
+def _expected(answered: Sequence[Answered], proposers: Set[str], rollouts: int, jobs: Mapping[int, bool]) -> dict[str, Expected]:
     """By what calls have taken so far; candidates that grow longer take more."""
     calls = {role: [call for call in answered if call.role == role] for role in (TASK, JUDGE, *sorted(proposers))}
     numbers = {role: round(rollouts * len(calls[role]) / len(calls[TASK])) for role in (TASK, JUDGE)}
-    numbers |= dict.fromkeys(sorted(proposers), work.jobs().count(True))
+    numbers |= dict.fromkeys(sorted(proposers), sum(jobs.values()))
     found = {}
     for role, n in numbers.items():
         if calls[role]:

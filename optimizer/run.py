@@ -19,6 +19,7 @@ from optimizer.evaluate import Cell, CellKey, Evaluator, TaskModel
 from optimizer.events import CellFilled, Diverged, Event, Observer, Spent, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Search
+from optimizer.order import Order
 from optimizer.outlook import Lookout
 from optimizer.plan import repeats, report_cells
 from optimizer.report.result import Report
@@ -159,7 +160,7 @@ def rules_of(prepared: Prepared, report: int) -> Rules:
     """`report`: the rollouts to be set aside for it."""
     config = prepared.config
     return Rules(
-        in_flight=config.in_flight,
+        order=Order(config.in_flight),
         random_seed=config.random_seed,
         max_failed_share=config.failures.max_share,
         priced=config.budget.priced,

@@ -16,6 +16,7 @@ from optimizer.config import ObjectivesConfig
 from optimizer.evaluate import Cell, CellKey, Spot
 from optimizer.minibatch import block, lessons, lost, told
 from optimizer.noise import probes
+from optimizer.order import OPENING, PROPOSE, Order, aim_of
 from optimizer.pool import Pool
 from optimizer.propose.demos import Shown, unshown
 from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Proposer
@@ -25,19 +26,12 @@ SEED_JOB = 0
 FREE = Claim()
 FIRST = 20
 """Train examples that the seed meets before anything else, and half as many of val."""
-OPENING = 6
-"""Proposals that are made from what the seed has shown there, all at the same time."""
-LAG = 4
-"""Jobs that a later proposal commits behind its turn: a reflection takes long, and what follows it need not wait so long for it."""
 ANEW = 3
 """One in so many proposals of the opening is written as if there were no text yet: rewrites keep the seed's frame, and its faults."""
 BLOCK = 12
 """Cells of one job."""
 PATIENCE = 12
 """Jobs in a row that could do nothing, after which the search ends."""
-PROPOSE = "propose"
-CYCLE = ("explore", "explore", "confirm", PROPOSE)
-"""What jobs do, in turn: run a candidate that may be the best; run the one that is believed to be, or the seed, on val; propose."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +39,7 @@ class Rules:
     """What of the config decides the search. `priced`: tokens or money are limited; `report_share`: the report's cells relative to the
     seed's first ones; `repeats`: model → how often its cells may be filled where they are noisy; once for those that are not named."""
 
-    in_flight: int
+    order: Order
     random_seed: int
     max_failed_share: float
     priced: bool
@@ -68,6 +62,7 @@ class Job:
     """
 
     index: int
+    place: tuple[int, int]
     aim: str
     candidate: Candidate
     spots: Sequence[Spot]
@@ -85,10 +80,6 @@ class Job:
         """Where it runs its candidate, or what its proposer reads."""
         met = [spot.example for spot in self.spots] or [cell.example for cell in self.lessons]
         return list({example.id: example for example in met}.values())
-
-    @property
-    def place(self) -> tuple[int, int]:
-        return place_of(self.index, self.proposer is not None)
 
 
 class Schedule:
@@ -148,7 +139,7 @@ class Schedule:
         if not spots:
             aim, candidate = "explore", self._pool.draw(self._rules.rng("draw", index), self._done())
             spots = self._block(candidate, self._examples, BLOCK, stream)
-        return Job(index, aim, candidate, spots, None, (), frozenset(), ())
+        return Job(index, self._rules.order.place(index, False), aim, candidate, spots, None, (), frozenset(), ())
 
     def _proposing(self, index: int) -> Job | None:
         """A proposal from what a candidate has shown on train; None where there is nothing to learn from."""
@@ -163,7 +154,8 @@ class Schedule:
         cells = told(self._table.cells(parent.id, batch), self._wanted)
         known = frozenset(each.id for each in self._pool.members)
         anew = opening and index % ANEW == ANEW - 1
-        return Job(index, PROPOSE, parent, (), proposer, cells, known, self._pool.others(parent, batch), anew)
+        place = self._rules.order.place(index, True)
+        return Job(index, place, PROPOSE, parent, (), proposer, cells, known, self._pool.others(parent, batch), anew)
 
     def _teachers(self) -> list[Candidate]:
         """Those that lost points on train."""
@@ -186,18 +178,6 @@ class Schedule:
             for each in self._pool.members
             if self._table.version(each.id) + planned[each.id] >= most * (len(self._examples) - len(self._shown.by(each)))
         }
-
-
-def aim_of(index: int) -> str:
-    """What a job is for, the first one having the index 1."""
-    return PROPOSE if index <= OPENING else CYCLE[index % len(CYCLE)]
-
-
-def place_of(index: int, proposing: bool) -> tuple[int, int]:
-    """Where a job stands in the order of commits: a run by its index, a proposal behind it; those of the opening at its end."""
-    if not proposing:
-        return index, index
-    return OPENING if index <= OPENING else index + LAG, index
 
 
 def first_spots(seed: Candidate, data: SearchData, rules: Rules, models: Sequence[str]) -> list[Spot]:

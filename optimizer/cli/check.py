@@ -188,6 +188,8 @@ def _measured(each: "RoleCalls") -> str:
 
 
 def _widths(told: "Preflight", config: "Config") -> str:
-    enough = config.in_flight == told.in_flight and config.concurrency >= told.concurrency
+    from optimizer.pace import GOOD_WIDTHS
+
+    enough = told.in_flight <= config.in_flight <= GOOD_WIDTHS[-1] and config.concurrency >= told.concurrency
     now = "as it is" if enough else f"now {config.in_flight} and {config.concurrency}"
     return f"in_flight {told.in_flight}, and concurrency {told.concurrency}, the most calls that the search can use then ({now})"

@@ -17,7 +17,7 @@ from optimizer.configfile import config_from_manifest
 from optimizer.data import rows_of
 from optimizer.errors import ConfigError, JournalError
 from optimizer.evaluate import Cell
-from optimizer.journal import REPORT_JOB, STANDING, CandidateRow, CellRow, Journal
+from optimizer.journal import CLOSING, COMMIT, REPORT_JOB, STANDING, CandidateRow, CellRow, Journal
 from optimizer.policy import Objectives
 from optimizer.report.words import visible
 from optimizer.rundir import MANIFEST, RESULT, is_evaluation, read_manifest, read_result
@@ -110,7 +110,8 @@ class RunRecord:
 def read_run(folder: Path) -> RunRecord:
     """Also while the run goes on. Raises JournalError where the directory is none of a run, or of one that has no candidate yet."""
     with closing(Journal.read(folder)) as journal:
-        decided = [body for job, _, body in journal.decisions("commit") if job < REPORT_JOB]
+        decided = [body for job, _, body in journal.decisions(COMMIT) if job < REPORT_JOB]
+        decided += [body for _, _, body in journal.decisions(CLOSING)]
         commits = {body["candidate"]: body for body in decided if body["candidate"]}
         rows = [row for row in journal.candidates() if row.id in commits]  # a run that had left its path may have left others
         standing = next((body for _, _, body in journal.decisions(STANDING)), None)

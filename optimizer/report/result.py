@@ -13,7 +13,7 @@ from adapters.split import SealedTest
 from optimizer.budget import Ledger
 from optimizer.evaluate import Cell, CellKey, Evaluator
 from optimizer.events import Observer, StageStarted, Warned
-from optimizer.journal import REPORT_JOB, REPORTED, UNSEALED, Journal
+from optimizer.journal import COMMIT, REPORT_JOB, REPORTED, UNSEALED, Journal
 from optimizer.looks import looks, note_opening, opened_for
 from optimizer.loop import CLOCK, Found, check_failures
 from optimizer.meeting import Meeting, Runs
@@ -42,8 +42,8 @@ class Report:
         runs, split = _runs(found), "test" if len(test) else "val"
         chosen = found.best.id if len(runs) < 3 else digest([each.id for each in found.chosen.values()])
         note = {"best": chosen, "seed": found.seed.id}
-        if self._journal.decision(REPORT_JOB, "commit") != note:
-            self._journal.withdraw(REPORT_JOB, "commit")  # of another report: this one's failures do not rest on it
+        if self._journal.decision(REPORT_JOB, COMMIT) != note:
+            self._journal.withdraw(REPORT_JOB, COMMIT)  # of another report: this one's failures do not rest on it
         look = correction = None
         if split == "test":
             look = self._note_opening(chosen, found.seed.id, test.marks)
@@ -66,7 +66,7 @@ class Report:
                     self._observer(Warned(f"the budget ended the report after {done} of {len(examples)} {split} examples"))
                 break
         check_failures(table, self._rules.max_failed_share)
-        self._journal.decide(REPORT_JOB, "commit", note)
+        self._journal.decide(REPORT_JOB, COMMIT, note)
         return self._result(found, split, examples, table) | {"look": look, "correction": correction if len(runs) > 1 else None}
 
     def _note_opening(self, chosen: str, seed: str, marks: Set[str]) -> int:

@@ -41,6 +41,7 @@ from optimizer.evaluate import Cell, Evaluator, TaskModel, everywhere
 from optimizer.journal import SCHEMA, Journal
 from optimizer.loop import Search
 from optimizer.noise import repeatable
+from optimizer.order import Order
 from optimizer.policy import Array
 from optimizer.pool import Composing, Pool
 from optimizer.propose.guards import Guards
@@ -176,7 +177,7 @@ async def searched(bench: Bench, budget: int, in_flight: int, sures: Sequence[fl
     search = Search(
         Candidate({"system": bench.world.seed}),
         bench.data,
-        rules=Rules(in_flight, 0, 1.0, priced=False, report_share=0.0, repeats=bench.repeats),
+        rules=Rules(Order(in_flight), 0, 1.0, priced=False, report_share=0.0, repeats=bench.repeats),
         evaluator=bench.evaluator,
         proposers=[bench.proposer(MINIBATCH)],
         guards=guards,

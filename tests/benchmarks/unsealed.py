@@ -30,6 +30,7 @@ from optimizer.config import BudgetConfig, ObjectivesConfig
 from optimizer.evaluate import everywhere
 from optimizer.journal import REPORT_JOB, SCHEMA, Journal
 from optimizer.loop import Found, Search
+from optimizer.order import Order
 from optimizer.plan import UNSEALED_PART
 from optimizer.pool import Composing
 from optimizer.report.ground import FRESH, OPTIMISTIC, ground
@@ -82,7 +83,7 @@ async def searched(bench: Bench, budget: int) -> Found:
     search = Search(
         seed,
         bench.data,
-        rules=Rules(2, 0, 1.0, priced=False, report_share=share, repeats=dict.fromkeys(bench.evaluator.models, 1)),
+        rules=Rules(Order(2), 0, 1.0, priced=False, report_share=share, repeats=dict.fromkeys(bench.evaluator.models, 1)),
         evaluator=bench.evaluator,
         proposers=[bench.proposer(20)],
         guards=guards,

@@ -11,11 +11,12 @@ from adapters.example import Example
 from optimizer import Block, Lesson, Study
 from optimizer.build import prepare
 from optimizer.configfile import load_config
+from optimizer.order import OPENING
 from optimizer.pool import Pool
 from optimizer.propose.proposer import Proposal, Task
 from optimizer.propose.reflection import Reflection
 from optimizer.run import run
-from optimizer.schedule import ANEW, OPENING
+from optimizer.schedule import ANEW
 
 Added = dict[Candidate, Candidate | None]
 """Candidate → what it was taken for a rewrite of."""

@@ -33,6 +33,7 @@ from optimizer.evaluate import Evaluator, TaskModel
 from optimizer.events import CellFilled, Event, StageStarted, Warned
 from optimizer.journal import Journal
 from optimizer.loop import Search
+from optimizer.order import Order
 from optimizer.pool import Composing
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Proposal, Task
@@ -100,7 +101,7 @@ def search(
         observer=lambda _: None,
         objectives=ObjectivesConfig(),
         dimensions=suite.dimensions,
-        rules=Rules(in_flight=in_flight, random_seed=0, max_failed_share=0.2, priced=True, report_share=report_share),
+        rules=Rules(Order(in_flight), random_seed=0, max_failed_share=0.2, priced=True, report_share=report_share),
         time_is_up=lambda: False,
     )
 

@@ -201,7 +201,7 @@ def test_another_format_is_refused_by_name(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / FILE, isolation_level=None)) as db:
         db.execute("UPDATE meta SET value = '99'")
         for way in (Journal.read, Journal.write):
-            with pytest.raises(JournalError, match=r"journal format 99; this version .* reads format 2.*another directory"):
+            with pytest.raises(JournalError, match=r"journal format 99; this version .* reads format 3.*another directory"):
                 way(tmp_path)
         db.execute("DELETE FROM meta")
         with pytest.raises(JournalError, match="journal format none"):

@@ -26,12 +26,13 @@ from optimizer.config import BudgetConfig, ObjectivesConfig
 from optimizer.desk import Desk
 from optimizer.evaluate import Evaluator, TaskModel
 from optimizer.events import Diverged, Event, JobCommitted
-from optimizer.journal import AWAITED, SCHEMA, Journal
+from optimizer.journal import AWAITED, CLOSING, COMMIT, SCHEMA, Journal
 from optimizer.loop import Search
+from optimizer.order import OPENING, PROPOSE, Order, aim_of
 from optimizer.pool import Composing
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Proposal, Task
-from optimizer.schedule import BLOCK, OPENING, PROPOSE, Rules, first_cells, place_of
+from optimizer.schedule import BLOCK, Rules, first_cells
 from scoring.exact import Exact
 from scoring.suite import Suite
 
@@ -105,9 +106,10 @@ class Slow:
 
 @dataclass
 class Trail:
-    """What a search did: its commits in their order, as (job, what was decided)."""
+    """What a search did: its commits in their order, as (job, what was decided); and what was taken in at its end."""
 
     commits: list[tuple[int, dict[str, Any]]]
+    closing: list[tuple[int, dict[str, Any]]]
     diverged: bool
     rollouts: int
     calls: int
@@ -137,14 +139,16 @@ async def searched(
         observer=events.append,
         objectives=ObjectivesConfig(),
         dimensions=suite.dimensions,
-        rules=Rules(in_flight=in_flight, random_seed=seed, max_failed_share=0.2, priced=False, report_share=0.0),
+        rules=Rules(Order(in_flight), random_seed=seed, max_failed_share=0.2, priced=False, report_share=0.0),
         time_is_up=lambda: False,
     ).run()
-    decided = {job: body for job, _, body in journal.decisions("commit")}
-    commits = [(event.index, decided[event.index]) for event in events if isinstance(event, JobCommitted)]
+    told = [event.index for event in events if isinstance(event, JobCommitted)]
+    committed, closing = ({job: body for job, _, body in journal.decisions(kind) if job} for kind in (COMMIT, CLOSING))
+    assert told == sorted(committed, key=told.index) + sorted(closing), "what is taken in at the end comes last"
     spent = ledger.spent()
     diverged = any(isinstance(event, Diverged) for event in events)
-    return Trail(commits, diverged, spent.rollouts, spent.calls, found.stopped_by)
+    commits, ended = ([(job, found[job]) for job in told if job in found] for found in (committed, closing))
+    return Trail(commits, ended, diverged, spent.rollouts, spent.calls, found.stopped_by)
 
 
 @contextmanager
@@ -167,21 +171,50 @@ def test_neither_timing_nor_the_budget_changes_what_is_committed(timing: int, in
         turns = lambda: draw.choice((0, 0, 3, 40))  # noqa: E731
         slow = Slow(turns=lambda: draw.choice((0, 400)))
         other = asyncio.run(searched(wild, BudgetConfig(rollouts=budget), in_flight, slow, Shuffled(turns), seed))
-        assert other.commits == one.commits[: len(other.commits)] and len(other.commits) > OPENING
+        assert other.commits == one.commits[: len(other.commits)]
         assert other.rollouts <= budget and other.stopped_by == "rollouts"
+        wild.write_off_end()
         more_of_it = asyncio.run(searched(wild, BudgetConfig(rollouts=budget + more), in_flight, Slow(), seed=seed))
-        assert more_of_it.commits == one.commits and not more_of_it.diverged
+        assert (more_of_it.commits, more_of_it.closing) == (one.commits, one.closing) and not more_of_it.diverged
 
 
-@pytest.mark.parametrize("in_flight", [1, 2, 4])
-def test_a_proposal_commits_behind_its_turn_and_a_run_in_it(in_flight: int) -> None:
+@pytest.mark.parametrize(
+    ("in_flight", "first"), [(1, [8, 9, 7, 10, 12]), (2, [8, 9, 10, 7, 12]), (4, [8, 9, 10, 7, 12]), (32, [8, 9, 10, 12, 7])]
+)
+def test_a_proposal_commits_behind_its_turn_and_a_run_in_it(in_flight: int, first: list[int]) -> None:
     with memory() as journal:
-        trail = asyncio.run(searched(journal, BudgetConfig(rollouts=400), in_flight))
-        places = [place_of(job, body["aim"] == PROPOSE) for job, body in trail.commits]
-        assert places == sorted(places)
-        started = sorted([*trail.jobs, *awaited(journal)])
-        assert started == [*range(1, len(started) + 1)]
-    assert trail.jobs[: OPENING + 5] == [1, 2, 3, 4, 5, 6, 8, 9, 10, 7, 12]
+        trail = asyncio.run(searched(journal, BudgetConfig(rollouts=500), in_flight))
+    places = [Order(in_flight).place(job, body["aim"] == PROPOSE) for job, body in trail.commits]
+    assert places == sorted(places)
+    assert trail.jobs[: OPENING + len(first)] == [*range(1, OPENING + 1), *first]
+
+
+@given(st.integers(1, 20), st.integers(80, 400))
+@given_settings(max_examples=10)
+def test_no_proposal_is_made_that_nothing_could_follow_from(in_flight: int, budget: int) -> None:
+    order, proposer = Order(in_flight), Slow()
+    with memory() as journal:
+        trail = asyncio.run(searched(journal, BudgetConfig(rollouts=budget), in_flight, proposer))
+        assert not awaited(journal)
+    made = [job for job, body in trail.commits if body["aim"] == PROPOSE]
+    ran = {job for job, body in [*trail.commits, *trail.closing] if body["aim"] != PROPOSE}
+    assert proposer.begun == len(made)
+    assert all(order.heir(job) <= max(ran) for job in made if job > OPENING)
+    skipped = [job for job in range(1, max(ran)) if job not in ran and job not in made]
+    assert all(aim_of(job) == PROPOSE and order.place(job, proposing=True)[0] > max(trail.jobs) for job in skipped)
+
+
+def test_the_end_waits_for_no_proposal() -> None:
+    """Runs that stand behind one are taken in without it; with a larger budget it is made, and then they follow it."""
+    with memory() as journal:
+        trail = asyncio.run(searched(journal, BudgetConfig(rollouts=300), 16))
+        ended = [job for job, _ in trail.closing]
+        assert ended and ended == sorted(ended) and {body["outcome"] for _, body in trail.closing} == {"run"}
+        journal.write_off_end()
+        further = asyncio.run(searched(journal, BudgetConfig(rollouts=500), 16))
+        assert set(ended) < set(further.jobs) and not further.diverged and further.commits[: len(trail.commits)] == trail.commits
+    skipped = set(range(1, max(ended))) - set(trail.jobs) - set(ended)
+    assert any(job in further.jobs and further.jobs.index(job) < further.jobs.index(max(ended)) for job in skipped)
 
 
 async def test_blocks_are_run_while_a_proposal_is_out() -> None:
@@ -228,7 +261,7 @@ async def test_what_proposals_claim_and_do_not_use_does_not_end_the_search() -> 
 
 
 async def test_a_failure_of_a_proposal_that_the_end_left_out_is_tried_again_with_a_larger_budget() -> None:
-    small, large = BudgetConfig(rollouts=200), BudgetConfig(rollouts=300)
+    small, large = BudgetConfig(calls=200), BudgetConfig(calls=300)
     with memory() as journal:
         first = await searched(journal, small, 4)
         (*_, left), proposals = awaited(journal), [job for job, body in first.commits if body["outcome"] == "proposed"]

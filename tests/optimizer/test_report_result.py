@@ -24,6 +24,7 @@ from optimizer.desk import Desk
 from optimizer.evaluate import Evaluator, TaskModel
 from optimizer.journal import Journal
 from optimizer.loop import Found
+from optimizer.order import Order
 from optimizer.policy import Objectives
 from optimizer.report.decision import floors
 from optimizer.report.ground import ENOUGH, FRESH, OPTIMISTIC, ground
@@ -94,7 +95,7 @@ async def report(
             values = dict(zip(suite.dimensions or (), map(float, str(scores[text][k]).split()), strict=True))
             table.add([cell(examples[k], values, who=candidate(text).id)])
     found = Found(SEED, best, {"small": best}, {"small": (best, 0.5, 0.5)}, [(SEED, {})], None, table, "rollouts", {"small": 1})
-    rules = Rules(1, 0, 1.0, priced=False, report_share=0.0)
+    rules = Rules(Order(1), 0, 1.0, priced=False, report_share=0.0)
     maker = Report(rules, evaluator, Ledger(BudgetConfig(rollouts=rollouts)), journal, lambda _: None)
     made = await maker.make(found, SealedTest(examples if sealed else ()), examples, met=set())
     json.dumps(made, allow_nan=False)

@@ -24,12 +24,13 @@ from optimizer.cli.reading import read_run
 from optimizer.configfile import load_config
 from optimizer.errors import BudgetError, ConfigError, JournalError, LockedError, ProviderError
 from optimizer.events import CellFilled, Diverged, Event, JobCommitted
-from optimizer.journal import OPENED, REPORT_JOB, Journal
+from optimizer.journal import CLOSING, OPENED, REPORT_JOB, Journal
 from optimizer.loop import LINES
+from optimizer.order import OPENING, Order
 from optimizer.preflight import preflight
 from optimizer.run import replay, run
 from optimizer.rundir import locked
-from optimizer.schedule import BLOCK, FIRST, OPENING, place_of
+from optimizer.schedule import BLOCK, FIRST
 
 SMALL = {"train": 20, "val": 12, "test": 16}
 ROLLOUTS = 160
@@ -298,8 +299,13 @@ def test_several_models_have_an_objective_each(tmp_path: Path, standin: Standin)
 def test_progress_is_told_in_order(project: Path, tmp_path: Path) -> None:
     watcher = Watcher()
     sit(project, tmp_path / "run", watcher=watcher)
-    places = [place_of(job.index, job.proposer != LINES) for job in watcher.jobs]
+    with closing(Journal.read(tmp_path / "run")) as journal:
+        ended = [job for job, _, _ in journal.decisions(CLOSING)]
+    told = [job.index for job in watcher.jobs]
+    order = Order(load_config(project).config.in_flight)
+    places = [order.place(job.index, job.proposer != LINES) for job in watcher.jobs if job.index not in ended]
     assert places == sorted(places) and len(set(places)) == len(places) > OPENING
+    assert told[len(places) :] == ended == sorted(ended)
     rollouts = [event.spent.rollouts for event in watcher.events if isinstance(event, CellFilled)]
     assert rollouts == sorted(rollouts) and rollouts[-1] <= ROLLOUTS
 
@@ -381,5 +387,5 @@ def test_a_run_of_an_older_version_is_told_as_such(project: Path, tmp_path: Path
         lambda: read_run(tmp_path / "run"),
         lambda: asyncio.run(preflight(prepare(loaded.config, loaded.folder), tmp_path / "run")),
     ):
-        with pytest.raises(JournalError, match=r"journal format 1; .* reads format 2.*--out"):
+        with pytest.raises(JournalError, match=r"journal format 1; .* reads format 3.*--out"):
             way()

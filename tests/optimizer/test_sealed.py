@@ -76,7 +76,7 @@ def test_nothing_in_the_search_leads_to_the_test_split(tmp_path: Path, standin: 
     config = project(tmp_path / "project", standin, inline=True)
     made = prepared(config)
     assert len({found for found in leaks(made, OF_TEST) if found.startswith("Parcel")}) == SIZES["test"], "the walk finds what is there"
-    searched, commit, looked = Search.run, Search._commit, 0
+    searched, take_in, looked = Search.run, Search._take_in, 0
 
     def look(search: Search) -> None:
         nonlocal looked
@@ -91,12 +91,12 @@ def test_nothing_in_the_search_leads_to_the_test_split(tmp_path: Path, standin: 
         assert leaks(found, OF_TEST) == set()
         return found
 
-    async def commit_watched(search: Search, *job: Any) -> None:
-        await commit(search, *job)
+    async def taken_in_watched(search: Search, *job: Any) -> None:
+        await take_in(search, *job)
         look(search)
 
     monkeypatch.setattr(Search, "run", run_watched)
-    monkeypatch.setattr(Search, "_commit", commit_watched)
+    monkeypatch.setattr(Search, "_take_in", taken_in_watched)
     sit(made, tmp_path / "run")
     sit(prepared(config), tmp_path / "run")
     assert looked > 3
