@@ -317,7 +317,7 @@ class Config(Block):
     random_seed: Annotated[int, Field(ge=0)] = 0
     concurrency: Annotated[int, Field(ge=1, le=1024)] = 16
     """Calls in flight over all models: changes the speed, never the result."""
-    in_flight: Annotated[int, Field(ge=1, le=64)] = 16
+    in_flight: Annotated[int, Field(ge=1, le=64)] = 4
     """Jobs of the search in flight, once it has gone on for a while; proposals that are behind their turn come on top. A part of the
     result, so never tuned by the clock."""
     repeats: Literal["auto"] | Annotated[int, Field(ge=1, le=20)] = "auto"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import count
 
-OPENING = 6
+OPENING = 8
 """Proposals that are made from what the seed has shown, all at the same time, before anything else."""
 GRADUAL = 16
 """The most jobs in flight of which a quarter as many as have committed are under way; where more are wanted, so much more of them."""

@@ -10,7 +10,7 @@ from statistics import fmean
 from optimizer.order import PROPOSE, Order, aim_of
 from optimizer.schedule import BLOCK
 
-GOOD_WIDTHS = (1, 2, 4, 8, 16)
+GOOD_WIDTHS = (1, 2, 3, 4)
 """Jobs in flight that cost the search no quality (docs/search.md, "Jobs in flight")."""
 WORTHWHILE = 0.1
 """The part of the time that a greater width has to save."""

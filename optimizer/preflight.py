@@ -30,7 +30,7 @@ HANDFUL = 8
 """Cells of the seed for each model."""
 AGAIN = 4
 """Of these, for a model that may vary, so many at most that the run fills twice, to measure noise."""
-WIDE = (32,)
+WIDE = (8, 16)
 """More jobs in flight than are advised, for comparison: they cost quality."""
 BY_DEFAULT = 8
 """How many times as long as a task call a proposal is taken to last, as long as none was made: its answer is a whole prompt."""

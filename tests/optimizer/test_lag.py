@@ -179,7 +179,13 @@ def test_neither_timing_nor_the_budget_changes_what_is_committed(timing: int, in
 
 
 @pytest.mark.parametrize(
-    ("in_flight", "first"), [(1, [8, 9, 7, 10, 12]), (2, [8, 9, 10, 7, 12]), (4, [8, 9, 10, 7, 12]), (32, [8, 9, 10, 12, 7])]
+    ("in_flight", "first"),
+    [
+        (1, [9, 10, 12, 13, 11, 14]),
+        (2, [9, 10, 12, 13, 14, 11, 16]),
+        (4, [9, 10, 12, 13, 14, 11, 16]),
+        (32, [9, 10, 12, 13, 14, 16, 17, 11, 18]),
+    ],
 )
 def test_a_proposal_commits_behind_its_turn_and_a_run_in_it(in_flight: int, first: list[int]) -> None:
     with memory() as journal:

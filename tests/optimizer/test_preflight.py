@@ -157,7 +157,7 @@ def test_for_people(tmp_path: Path, standin: Standin, command: Command) -> None:
     told = command("check", project(tmp_path, standin), "--estimate", "--out", out, "--set", "in_flight=1").out
     assert f"estimate: {HANDFUL} calls made now and kept in {out}, where the run uses them again" in told
     assert f"task, openai/parcel-a: {HANDFUL} calls answered, half of them within " in told
-    assert "proposals: none made yet" in told and "more than 16 cost quality" in told
+    assert "proposals: none made yet" in told and "more than 4 cost quality" in told
     assert "expected of task: 150 calls, " in told and "expected of reflection: " in told
     assert "advice: in_flight " in told
     assert "seed: loses points in " in told and "minibatch: of 20 train examples at random" in told
