@@ -12,6 +12,9 @@ from adapters.answer import Usage
 from optimizer.config import BudgetConfig
 from optimizer.events import Spent
 
+MARGIN = 2.0
+"""Room for the best candidate's longer prompts, in what is set aside for the report's tokens and money."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -110,3 +113,12 @@ class Ledger:
 
 def _prices(usages: Iterable[Usage]) -> list[float]:
     return [usage.usd for usage in usages if usage.usd is not None]
+
+
+def shown(claim: Claim, used: Sequence[Used]) -> Claim:
+    """What the seed's cells have shown that as many cells take, in place of the most that they could take."""
+    calls = {key: usage for each in used for key, usage in each.calls.items()}
+    total = sum(calls.values(), Usage())
+    tokens = min(claim.tokens, round((total.input_tokens + total.output_tokens) * MARGIN))
+    usd = claim.usd if total.usd is None else min(claim.usd, total.usd * MARGIN)
+    return Claim(claim.rollouts, claim.calls, tokens, usd)

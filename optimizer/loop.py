@@ -7,8 +7,8 @@ runs on its own and touches nothing that others see; at its commit its cells ent
 did not use goes back to the budget. So what a job sees depends on the jobs before its place, and neither on timing nor on the size of
 the budget.
 
-Where the rollouts will be used up before anything is drawn that knows of a proposal, it is put off: it starts when its place comes and
-something is left after all. When the rollouts are used up, the runs that are under way are taken in without the proposals before them.
+Where the rollouts will be used up before anything much is drawn that knows of a proposal, it is put off: it starts when its place comes
+and enough is left after all. When it is not, the runs that are under way are taken in without the proposals before them.
 That is the end's doing and no commit: with a larger budget these proposals are made, and their places come.
 """
 
@@ -19,14 +19,13 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adapters.answer import Usage
 from adapters.candidate import Candidate
 from adapters.clients.client import ModelClient, ModelError
 from adapters.split import SearchData
-from optimizer.budget import Claim, Ledger, Used
+from optimizer.budget import Claim, Ledger, shown
 from optimizer.config import ObjectivesConfig
 from optimizer.desk import Caller, Desk
-from optimizer.errors import BudgetError, PlacedError, ProviderError
+from optimizer.errors import BudgetError, PlacedError
 from optimizer.evaluate import Cell, Evaluator, emitted
 from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageStarted
 from optimizer.journal import AWAITED, CLOSING, COMMIT, CandidateRow, Journal
@@ -36,14 +35,14 @@ from optimizer.pool import Composing, Pool
 from optimizer.propose.guards import Guards
 from optimizer.propose.proposer import Proposal, Proposer, Task
 from optimizer.schedule import BLOCK, PATIENCE, SEED_JOB, Job, Rules, Schedule
-from optimizer.table import Table
+from optimizer.table import Table, check_failures
 
 LINES = "lines"
 """The name of what makes candidates of known lines."""
-MARGIN = 2.0
-"""Room for the best candidate's longer prompts, in what is set aside for the report's tokens and money."""
 REPEATED = 0.2
 """The part of a limit that may be set aside for running the report's examples more than once."""
+WORTHWHILE = 2
+"""Blocks that there have to be rollouts for, or a proposal is not made: with fewer, what it says could not be confirmed on val."""
 NOTHING_LEFT, NO_PROPOSALS, CLOCK, ROLLOUTS = "nothing left to improve", "nothing left to try", "minutes", "rollouts"
 
 
@@ -141,7 +140,7 @@ class Search:
         self._admit()
         while self._order:
             job = self._order[0]
-            if job.proposer is not None and self._lacks_rollouts(1):
+            if job.proposer is not None and self._lacks_rollouts(WORTHWHILE):
                 self._stopped_by = self._stopped_by or ROLLOUTS
                 break
             if job.index in self._late and self._ledger.refusal(job.claim) is None:
@@ -193,7 +192,7 @@ class Search:
         self._ledger.settle(report, ())
         if is_noisy(measured(self._table.all(), self._table.objectives)):
             self._schedule.repeats = self._rules.repeats
-        return self._set_aside(_shown(claim, used).times(share))
+        return self._set_aside(shown(claim, used).times(share))
 
     def _set_aside(self, report: Claim) -> int:
         """The ticket of what is set aside for the report: for as many repeats as there may be and the budget has room for."""
@@ -234,7 +233,7 @@ class Search:
         self._stopped_by = self._exhausted()
         while self._stopped_by is None and self._drawn:
             job = self._drawn[0]
-            if job.proposer is not None and self._lacks_rollouts(self._rules.order.runs_until_heir(job.index)):
+            if job.proposer is not None and self._lacks_rollouts(self._rules.order.runs_before_heir(job.index) + WORTHWHILE):
                 self._late.add(self._drawn.popleft().index)
                 continue
             # The clock comes last: where another limit ends the run it does so again, whatever the clock says by then.
@@ -389,25 +388,4 @@ class Search:
                 objectives=objectives.raw(reached),
                 spent=self._ledger.spent(self._journal.seconds()),
             )
-        )
-
-
-def _shown(claim: Claim, used: Sequence[Used]) -> Claim:
-    """What the seed's cells have shown that as many cells take, in place of the most that they could take."""
-    calls = {key: usage for each in used for key, usage in each.calls.items()}
-    total = sum(calls.values(), Usage())
-    tokens = min(claim.tokens, round((total.input_tokens + total.output_tokens) * MARGIN))
-    usd = claim.usd if total.usd is None else min(claim.usd, total.usd * MARGIN)
-    return Claim(claim.rollouts, claim.calls, tokens, usd)
-
-
-def check_failures(table: Table, most: float) -> None:
-    """`most`: the share of the table's cells that may have failed, 0..1. Raises ProviderError beyond it."""
-    cells, failed = table.counts()
-    if failed.total() > most * cells:
-        kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())
-        problem = next((f". One of them: {cell.problem}" for cell in table.all() if cell.problem), "")
-        raise ProviderError(
-            f"{failed.total()} of {cells} cells failed ({kinds}), more than failures.max_share allows{problem}. What is paid for is kept: "
-            "when their cause is mended, run the same command to go on."
         )

@@ -18,12 +18,11 @@ from optimizer.evaluate import Cell, Evaluator, emitted
 from optimizer.events import CellFilled, Observer, Spent, StageStarted, Warned
 from optimizer.journal import FILE, CandidateRow, Journal
 from optimizer.looks import looks, note_opening, opened_for
-from optimizer.loop import check_failures
 from optimizer.meeting import Meeting
 from optimizer.policy import Objectives
 from optimizer.run import Meter, evaluator_of, hang_up
 from optimizer.rundir import EVALUATION, holds_another_run, locked, manifest, write_manifest
-from optimizer.table import Table
+from optimizer.table import Table, check_failures
 
 JOB = 0
 """The job that all calls belong to. It never commits, so failed ones are tried again whenever the same is asked for."""

@@ -44,9 +44,9 @@ class Order:
         place, _ = self.place(index, True)
         return next(later for later in count(index) if self.known_to(later) >= place and aim_of(later) != PROPOSE)
 
-    def runs_until_heir(self, index: int) -> int:
-        """How many runs stand between a proposal and its heir, that one counted."""
-        return sum(aim_of(each) != PROPOSE for each in range(index + 1, self.heir(index) + 1))
+    def runs_before_heir(self, index: int) -> int:
+        """How many runs stand between a proposal and its heir."""
+        return sum(aim_of(each) != PROPOSE for each in range(index + 1, self.heir(index)))
 
     def _width(self, index: int) -> int:
         """Jobs under way at a time. It grows with what is known, since what is not known yet costs little as long as it is a small part

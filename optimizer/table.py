@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adapters.example import Example
+from optimizer.errors import ProviderError
 from optimizer.evaluate import Cell, CellKey
 from optimizer.policy import Objectives
 
@@ -117,3 +118,15 @@ def means(values: Values) -> Values:
 
 def _repeat(cell: Cell) -> int:
     return cell.repeat
+
+
+def check_failures(table: Table, most: float) -> None:
+    """`most`: the share of the table's cells that may have failed, 0..1. Raises ProviderError beyond it."""
+    cells, failed = table.counts()
+    if failed.total() > most * cells:
+        kinds = ", ".join(f"{n} with {kind}" for kind, n in failed.most_common())
+        problem = next((f". One of them: {cell.problem}" for cell in table.all() if cell.problem), "")
+        raise ProviderError(
+            f"{failed.total()} of {cells} cells failed ({kinds}), more than failures.max_share allows{problem}. What is paid for is kept: "
+            "when their cause is mended, run the same command to go on."
+        )

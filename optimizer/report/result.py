@@ -15,7 +15,7 @@ from optimizer.evaluate import Cell, CellKey, Evaluator
 from optimizer.events import Observer, StageStarted, Warned
 from optimizer.journal import COMMIT, REPORT_JOB, REPORTED, UNSEALED, Journal
 from optimizer.looks import looks, note_opening, opened_for
-from optimizer.loop import CLOCK, Found, check_failures
+from optimizer.loop import CLOCK, Found
 from optimizer.meeting import Meeting, Runs
 from optimizer.report.agreement import judge_agreement
 from optimizer.report.decision import against, floors, judged
@@ -23,7 +23,7 @@ from optimizer.report.ground import ground
 from optimizer.report.noise import noise
 from optimizer.report.pairing import Pairing
 from optimizer.schedule import Rules
-from optimizer.table import Table
+from optimizer.table import Table, check_failures
 
 
 class Report:

@@ -54,8 +54,8 @@ def test_an_heir_is_the_first_run_that_knows_of_the_proposal(order: Order, index
     heir, (place, _) = order.heir(index), order.place(index, proposing=True)
     assert aim_of(heir) != PROPOSE and order.known_to(heir) >= place
     assert all(aim_of(each) == PROPOSE or order.known_to(each) < place for each in range(index, heir))
-    between = range(index + 1, heir + 1)
-    assert order.runs_until_heir(index) == len([each for each in between if aim_of(each) != PROPOSE])
+    between = range(index + 1, heir)
+    assert order.runs_before_heir(index) == len([each for each in between if aim_of(each) != PROPOSE])
 
 
 def test_one_job_in_four_proposes_after_the_opening() -> None:
