@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from optimizer.cli.options import AsJson, ConfigFile, OutFolder, Overrides, emit
+from optimizer.cli.output import stdout
 
 if TYPE_CHECKING:
     from optimizer.config import Config
@@ -65,7 +66,7 @@ def command(
     models = ", ".join(f"{model.id} ({model.model})" for model in loaded.config.models)
     lines = [f"{config}: no mistakes found", f"models: {models}", *_spelled(found), *map(_tried, trials)]
     lines += [] if looked is None else _estimated(looked, folder)
-    typer.echo("\n".join(map(visible, [*lines, powered(shown), *(f"advice: {each}" for each in advice)])))
+    typer.echo("\n".join(map(visible, [*lines, powered(shown), *(f"advice: {each}" for each in advice)])), file=stdout())
 
 
 def _data(found: "Plan", trials: "Sequence[Trial]", warnings: Sequence[str], looked: "Preflight | None") -> dict[str, Any]:
