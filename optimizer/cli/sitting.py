@@ -21,7 +21,7 @@ from optimizer.events import Warned
 from optimizer.report.console import say
 from optimizer.report.progress import Watcher, watched
 from optimizer.report.terminal import show_result
-from optimizer.report.words import visible
+from optimizer.report.words import from_here, visible
 from optimizer.run import run
 from optimizer.rundir import MANIFEST, read_manifest
 from optimizer.trial import check_dimensions
@@ -84,7 +84,7 @@ def recorded(out: Path) -> tuple[Config, Path]:
 
 def _leave(way_back: str) -> NoReturn:
     """At once, whatever hangs: a run can be killed at any moment. Written past Python's buffers, whose locks may be held just now."""
-    os.write(sys.stderr.fileno(), f"\n{visible(way_back)}\n".encode())
+    os.write(sys.stderr.fileno(), f"\n{visible(from_here(way_back))}\n".encode())
     os._exit(StoppedError.exit_code)
 
 

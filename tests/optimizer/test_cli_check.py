@@ -32,7 +32,7 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
     config = project(tmp_path, {"rollouts": 300})
     ran = command("check", config)
     assert (ran.code, ran.err) == (0, "")
-    told = dict(line.split(": ", 1) for line in ran.out.splitlines())
+    told = dict(line.split(": ", 1) for line in ran.out.splitlines() if not line.startswith("  "))
     assert told[str(config)] == "no mistakes found"
     assert told["models"] == "a (openai/parcel-a), b (openai/parcel-b)"
     assert told["examples"] == "20 train, 10 val, 15 test"
@@ -40,6 +40,23 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
     assert told["rollouts"] == "30 for the seed, 60 for the report, the rest for the search; 102 to compare anything"
     assert told["a rollout"].endswith("at most, with the seed")
     assert told["can be shown by 15 test examples"].startswith("gains from 56.7 points on, by 60 from 27.")
+    assert told["which means"].startswith("in 80% of runs, whatever the seed has")
+
+
+def test_check_keeps_to_lines_that_can_be_read(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with what makes them long: a warning, advice, and an absolute path to what lies below."""
+    here = tmp_path / ("folder" * 30)
+    sizes, seed = {"train": 20, "val": 10, "test": 5}, {"instructions": "Answer {qestion} " + "now " * 40}
+    config = write_project(here, "http://127.0.0.1:1/v1", budget={"rollouts": 300, "tokens": 9000}, sizes=sizes, seed=seed)
+    ran = command("check", config)
+    assert max(map(len, ran.out.splitlines())) > 200, "the path, whole, since it lies elsewhere"
+    monkeypatch.chdir(here)
+    ran = command("check", config)
+    lines = [*ran.out.splitlines(), *ran.err.splitlines()]
+    assert lines[0] == "config.yaml: no mistakes found" and str(here) not in ran.out + ran.err
+    assert any(line.startswith("advice: do not run") for line in lines) and any(line.startswith("  ") for line in lines)
+    assert ran.err.count("warning: ") == 2 and max(map(len, lines)) <= 140
+    assert str(here) in json.dumps(json.loads(command("check", config, "--json").out)["scorers"])
 
 
 def test_check_tells_what_a_report_on_val_takes(tmp_path: Path, command: Command) -> None:

@@ -282,11 +282,14 @@ def test_unknown_candidates(folder: Path, command: Command, name: str, message: 
 
 
 def test_a_run_that_has_no_candidate_yet(tmp_path: Path, command: Command) -> None:
+    """The way on is `resume` where a run has begun, and `run` where no more than an estimate was made, which leaves no manifest."""
     Journal.write(tmp_path).close()
-    ran = command("front", tmp_path)
-    assert ran.code == 2
-    assert "has no candidate yet" in ran.err
-    assert f"python -m optimizer resume {tmp_path}" in ran.err
+    for way_on in (f"python -m optimizer run CONFIG --out {tmp_path}", f"python -m optimizer resume {tmp_path}"):
+        for arguments in (("front", tmp_path), ("show", tmp_path, "seed"), ("diff", tmp_path, "seed", "best")):
+            ran = command(*arguments)
+            assert ran.code == 2
+            assert "has no candidate yet" in ran.err and ran.err.endswith(f": {way_on}\n")
+        made_from(tmp_path, "m")
 
 
 def test_a_directory_of_something_else(tmp_path: Path, command: Command) -> None:
