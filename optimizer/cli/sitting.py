@@ -15,7 +15,7 @@ from rich.console import Console
 from optimizer.build import Prepared, prepare
 from optimizer.cli.options import emit
 from optimizer.config import Config
-from optimizer.configfile import config_from_manifest
+from optimizer.configfile import config_from_manifest, resolved
 from optimizer.errors import RequirementError, StoppedError
 from optimizer.events import Warned
 from optimizer.report.console import say
@@ -23,7 +23,7 @@ from optimizer.report.progress import Watcher, watched
 from optimizer.report.terminal import show_result
 from optimizer.report.words import from_here, visible
 from optimizer.run import run
-from optimizer.rundir import MANIFEST, read_manifest
+from optimizer.rundir import MANIFEST, has_ended, read_manifest
 from optimizer.trial import check_dimensions
 
 T = TypeVar("T")
@@ -48,7 +48,10 @@ def sit(
     async def searched(prepared: Prepared, watcher: Watcher) -> dict[str, Any]:
         return await run(prepared, out, watcher, allow_changes=allow_changes)
 
-    result = attended(config, folder, searched, lambda: _way_back(out), console, quiet=quiet)
+    ended = has_ended(out, resolved(config))
+    if ended:
+        say(console, from_here(f"{out}: this run is finished; its result is derived again from its journal, and nothing is called"))
+    result = attended(config, folder, searched, lambda: _way_back(out), console, quiet=quiet or ended)
     show_result(result, out, console, config.budget.rollouts)
     if as_json:
         emit(result)

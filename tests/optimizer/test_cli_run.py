@@ -88,6 +88,33 @@ def test_resume_goes_on_and_replay_confirms(tmp_path: Path, standin: Standin, co
     assert calls_of(standin) == calls
 
 
+def test_a_finished_run_stays_as_it_is(tmp_path: Path, standin: Standin, command: Command) -> None:
+    config, out = project(tmp_path / "p", standin, 80), tmp_path / "out"
+    assert command("run", config, "--out", out).code == 0
+    path = out / "result.json"
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps({**told, "spent": {**told["spent"], "seconds": 1234.5}}))  # a longer run than this one was
+    kept, calls = path.read_bytes(), calls_of(standin)
+    for again in (("resume", out), ("run", config, "--out", out)):
+        ran = command(*again, "--json")
+        assert ran.code == 0 and ran.err.startswith(f"{out}: this run is finished; ")
+        assert path.read_bytes() == kept and json.loads(ran.out) == json.loads(kept)
+        assert "scoring the seed" not in ran.err and "20 min 34 s" in ran.err and "finished: " in ran.err.splitlines()[-1]
+    assert calls_of(standin) == calls
+    more = command("run", config, "--out", out, "--set", "budget.rollouts=120")
+    assert "searching" in more.err and "this run is finished" not in more.err and path.read_bytes() != kept
+
+
+def test_a_spoilt_result_is_written_anew(tmp_path: Path, standin: Standin, command: Command) -> None:
+    config, out = project(tmp_path / "p", standin, 80), tmp_path / "out"
+    assert command("run", config, "--out", out).code == 0
+    first = timeless(out)
+    for spoilt in ("{", json.dumps({**first, "verdict": "perfect"})):
+        (out / "result.json").write_text(spoilt)
+        assert command("resume", out).code == 0
+        assert timeless(out) == first
+
+
 def test_replay_says_where_a_result_does_not_follow_from_the_journal(tmp_path: Path, standin: Standin, command: Command) -> None:
     config = project(tmp_path / "p", standin, 80)
     out = tmp_path / "out"
