@@ -173,6 +173,16 @@ def test_show_tells_texts_lineage_and_scores(folder: Path, command: Command) -> 
     ]
 
 
+def test_what_lies_below_is_told_from_here(folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for other programs, which may stand elsewhere."""
+    monkeypatch.chdir(folder)
+    assert command("show", folder, "bb").out.endswith("v2 (rows.jsonl:2) by 50.0, v1 (rows.jsonl:1) by 25.0\n")
+    assert command("diff", folder, "seed", "bb33").out.endswith("aa11 behind on val: v2 (rows.jsonl:2) by 25.0\n")
+    assert f"{folder}/rows.jsonl:2" in command("show", folder, "bb", "--json").out
+    (folder / "rows.jsonl").unlink()
+    assert command("show", folder, "bb").err.endswith("read any more: rows.jsonl does not exist\n")
+
+
 def test_only_the_first_of_many_losses_are_told(folder: Path, command: Command) -> None:
     with closing(Journal.write(folder)) as journal:
         journal.add_cells([cell(GOOD, f"w{n}", 0.0) for n in range(4)])
