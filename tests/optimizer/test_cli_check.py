@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from commands import Command, commander
+from commands import Command, Ran, commander
 from standin import write_project
 
 from adapters.answer import TracedAnswer
@@ -24,6 +24,11 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return commander(capsys, monkeypatch)
 
 
+def unfolded(ran: Ran) -> str:
+    """How long the paths are in it decides where a line is broken."""
+    return ran.out.replace("\n  ", " ")
+
+
 def project(folder: Path, budget: dict[str, float], **changes: Any) -> Path:
     return write_project(folder, "http://127.0.0.1:1/v1", budget=budget, sizes=SIZES, models=("a", "b"), **changes)
 
@@ -32,7 +37,7 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
     config = project(tmp_path, {"rollouts": 300})
     ran = command("check", config)
     assert (ran.code, ran.err) == (0, "")
-    told = dict(line.split(": ", 1) for line in ran.out.splitlines() if not line.startswith("  "))
+    told = dict(line.split(": ", 1) for line in unfolded(ran).splitlines())
     assert told[str(config)] == "no mistakes found"
     assert told["models"] == "a (openai/parcel-a), b (openai/parcel-b)"
     assert told["examples"] == "20 train, 10 val, 15 test"
@@ -238,7 +243,7 @@ def test_check_tries_the_scorers(tmp_path: Path, command: Command) -> None:
     assert len(plan["scorers"]) == 4, "two scorers on two examples"
     assert (steady["expected"], steady["empty"]) == ({"steady": 1.0, "brief": 1.0}, {"steady": 0.0, "brief": 1.0})
     assert steady["repeatable"] and not moody["repeatable"]
-    told = command("check", with_scorers(tmp_path, "moody")).out
+    told = unfolded(command("check", with_scorers(tmp_path, "moody")))
     assert "scorer moody on example" in told and "it does not say the same twice" in told
 
 
@@ -251,7 +256,7 @@ def test_check_finds_a_scorer_that_cannot_score_silence(tmp_path: Path, command:
 def test_a_scorer_may_fail_where_the_run_goes_on(tmp_path: Path, command: Command) -> None:
     config = with_scorers(tmp_path, "broken", on_error="fail_cell")
     checked = command("check", config)
-    assert checked.code == 0 and "no score for an empty one" in checked.out and "ZeroDivisionError" in checked.out
+    assert checked.code == 0 and "no score for an empty one" in unfolded(checked) and "ZeroDivisionError" in checked.out
     assert command("check", config, "--set", "objectives.dimensions={broken: {}}").code == 0, "the expected answer has a score"
     unknown = command("check", config, "--set", "objectives.dimensions={brooken: {}}")
     assert unknown.code == 2 and "did you mean 'broken'? What a scorer gives for some answers only has to be declared" in unknown.err
