@@ -7,11 +7,11 @@ from typing import Any
 
 from adapters.digest import canonical, digest
 from adapters.example import Example
-from adapters.formats import DatasetError, Record, read_records, record
+from adapters.formats import DataFileError, DatasetError, Record, read_records, record
 from adapters.hub import SCHEME, read_hub
 from adapters.nearest import nearest
 
-__all__ = ["DatasetError", "Row", "data_hash", "dataset_of", "input_names", "load_dataset"]
+__all__ = ["DataFileError", "DatasetError", "Row", "data_hash", "dataset_of", "input_names", "load_dataset"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def load_dataset(
     going to the metadata, or without that every column that is not `split`, `metadata`, `expected`, `id` or `group`. A row
     without an id is called by the hash of its content; the second of two such rows that are alike gets `-2`, and so on
     (adapters.split keeps both in one part). In CSV an empty cell is no answer, id, group or split, and an empty text as an
-    input. Raises DatasetError.
+    input. Raises DatasetError, of the kind DataFileError where nothing can be read of the file at all.
     """
     return _dataset(str(path), _records(path), _Columns(expected, inputs, id, group))
 
@@ -74,7 +74,7 @@ def _dataset(name: str, records: list[Record], columns: _Columns) -> list[Row]:
     if columns.inputs is not None and columns.expected in columns.inputs:
         raise DatasetError(f"the column {columns.expected!r} holds the right answer, so it cannot be an input too")
     if not records:
-        raise DatasetError(f"{name} has no rows; write at least one example for train and one for val")
+        raise DataFileError(f"{name} has no rows; write at least one example for train and one for val")
     _check_columns(name, records, columns)
     return _named([_row(record, columns) for record in records])
 

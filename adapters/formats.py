@@ -20,6 +20,10 @@ class DatasetError(ValueError):
     """Data that cannot be used. Names the file, the line and the field, and says what to change."""
 
 
+class DataFileError(DatasetError):
+    """The file as a whole: it is not there, holds nothing, or cannot be read."""
+
+
 @dataclass(frozen=True)
 class Record:
     """One row as the file holds it. `place` is for messages: file and line. `text_only`: the format knows no empty values,
@@ -33,10 +37,10 @@ class Record:
 def read_records(path: Path) -> list[Record]:
     """The rows of a JSON Lines, JSON, CSV, YAML or Parquet file, told apart by its ending. Raises DatasetError."""
     if not path.is_file():
-        raise DatasetError(_missing(path))
+        raise DataFileError(_missing(path))
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        raise DatasetError(f"{path}: unknown ending {path.suffix!r}; a data file ends in {', '.join(_READERS)}")
+        raise DataFileError(f"{path}: unknown ending {path.suffix!r}; a data file ends in {', '.join(_READERS)}")
     return reader(path)
 
 
@@ -63,14 +67,14 @@ def _read_text(path: Path) -> str:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DatasetError(f"{path} cannot be read: {error.strerror}") from None
+        raise DataFileError(f"{path} cannot be read: {error.strerror}") from None
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DatasetError(f"{path} is written in UTF-16; save it as UTF-8")
+        raise DataFileError(f"{path} is written in UTF-16; save it as UTF-8")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise DatasetError(f"{path}:{line}: not UTF-8 (byte {error.object[error.start]:#04x}); save it as UTF-8") from None
+        raise DataFileError(f"{path}:{line}: not UTF-8 (byte {error.object[error.start]:#04x}); save it as UTF-8") from None
 
 
 def _json_lines(path: Path) -> list[Record]:
@@ -168,11 +172,11 @@ def _parquet(path: Path) -> list[Record]:
         import pyarrow as arrow  # noqa: PLC0415
         from pyarrow import parquet  # noqa: PLC0415
     except ImportError:
-        raise DatasetError(f"{path}: Parquet needs more packages: pip install 'promptfront[datasets]'") from None
+        raise DataFileError(f"{path}: Parquet needs more packages: pip install 'promptfront[datasets]'") from None
     try:
         rows = parquet.read_table(path).to_pylist()
     except (arrow.ArrowException, OSError) as error:
-        raise DatasetError(f"{path}: not a Parquet file that can be read: {error}") from None
+        raise DataFileError(f"{path}: not a Parquet file that can be read: {error}") from None
     return [record(f"{path}, row {number}", row) for number, row in enumerate(rows, 1)]
 
 

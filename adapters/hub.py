@@ -3,7 +3,7 @@
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from adapters.formats import DatasetError, Record, record
+from adapters.formats import DataFileError, Record, record
 from adapters.nearest import nearest
 
 SCHEME = "hf://"
@@ -13,12 +13,12 @@ def read_hub(address: str) -> list[Record]:
     """The rows of `hf://owner/name?config=...&split=...`, where config and split may be left out.
 
     Without a split, all splits are read and each row's is its column `split`; with one, the rows have no such column.
-    Class labels become their names. Raises DatasetError.
+    Class labels become their names. Raises DataFileError, and DatasetError for a row.
     """
     parts = urlsplit(address)
     options = dict(parse_qsl(parts.query))
     for name in options.keys() - {"config", "split"}:
-        raise DatasetError(f"{address}: unknown option {name!r}{nearest(name, ['config', 'split'])}")
+        raise DataFileError(f"{address}: unknown option {name!r}{nearest(name, ['config', 'split'])}")
     splits = _load(address, parts.netloc + parts.path, options.get("config"), options.get("split"))
     records = []
     for split, rows in splits.items():
@@ -33,11 +33,11 @@ def _load(address: str, name: str, config: str | None, split: str | None) -> dic
     try:
         import datasets  # noqa: PLC0415
     except ImportError:
-        raise DatasetError(f"{address}: Hugging Face data sets need more packages: pip install 'promptfront[datasets]'") from None
+        raise DataFileError(f"{address}: Hugging Face data sets need more packages: pip install 'promptfront[datasets]'") from None
     try:
         loaded = datasets.load_dataset(name, name=config, split=split)
     except (OSError, ValueError, datasets.exceptions.DatasetsError) as error:
-        raise DatasetError(f"{address} cannot be loaded: {error}") from None
+        raise DataFileError(f"{address} cannot be loaded: {error}") from None
     return {"": _rows(datasets, loaded)} if split else {name: _rows(datasets, part) for name, part in loaded.items()}
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from optimizer.asktell import Lesson as Lesson
     from optimizer.asktell import Level as Level
     from optimizer.asktell import Study as Study
-    from optimizer.asktell import StudyError as StudyError
     from optimizer.config import Config as Config
     from optimizer.config import ObjectivesConfig as ObjectivesConfig
     from optimizer.errors import BudgetError as BudgetError
@@ -30,16 +29,18 @@ if TYPE_CHECKING:
     from optimizer.events import Observer as Observer
     from optimizer.events import StageStarted as StageStarted
     from optimizer.events import Warned as Warned
+    from optimizer.given import StudyError as StudyError
     from optimizer.runresult import RunResult as RunResult
 
 _HOMES = {
     "adapters.candidate": ("Candidate",),
     "adapters.example": ("Example",),
     "optimizer.api": ("optimize", "optimize_async"),
-    "optimizer.asktell": ("Block", "Lesson", "Level", "Study", "StudyError"),
+    "optimizer.asktell": ("Block", "Lesson", "Level", "Study"),
     "optimizer.config": ("Config", "ObjectivesConfig"),
     "optimizer.errors": ("BudgetError", "ConfigError", "JournalError", "LockedError", "PromptfrontError", "ProviderError"),
     "optimizer.events": ("CellFilled", "Event", "JobCommitted", "Observer", "StageStarted", "Warned"),
+    "optimizer.given": ("StudyError",),
     "optimizer.runresult": ("RunResult",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -12,7 +12,7 @@ from adapters.clients.client import ModelError
 from adapters.formats import DatasetError
 from optimizer.cli.app import app
 from optimizer.errors import ConfigError, PromptfrontError, ProviderError
-from optimizer.report.words import visible
+from optimizer.report.words import from_here, visible
 from scoring.scorer import ScorerConfigError, ScorerError
 
 
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _leave(error: Exception, code: int) -> None:
-    typer.echo(visible(str(error)), err=True)
+    typer.echo(visible(from_here(str(error))), err=True)
     raise SystemExit(code) from None
 
 

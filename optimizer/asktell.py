@@ -4,43 +4,36 @@ The same belief, pool and schedule as in a run, and nothing else of it: no journ
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.answer import TracedAnswer
-from adapters.candidate import DEMONSTRATIONS, Candidate
+from adapters.candidate import Candidate
 from adapters.dataset import input_names
-from adapters.demonstrations import DemonstrationError
 from adapters.example import Example
 from adapters.nearest import nearest
-from adapters.plain import NotPlainError, plain
 from adapters.split import SearchData
 from adapters.template import placeholders
 from optimizer.budget import Claim, Used
 from optimizer.compose import Composer
 from optimizer.config import MAX_BYTES, ObjectivesConfig
-from optimizer.errors import PromptfrontError
 from optimizer.evaluate import Cell, Spot
+from optimizer.given import StudyError, candidate_of, check_counts, check_examples, check_is, check_names, check_objectives
 from optimizer.order import Order
 from optimizer.policy import ALL_ALIKE, Objectives
 from optimizer.pool import Composing, Pool
-from optimizer.propose.demos import offers, shown_by, unshown
+from optimizer.propose.demos import offers, unshown
 from optimizer.propose.guards import Guards
 from optimizer.propose.overlap import Overlap
 from optimizer.propose.proposer import NO_PROPOSAL, Other, Proposal, Task
 from optimizer.schedule import FREE, PATIENCE, Rules, Schedule
 from optimizer.table import Table
 from scoring.functions import ALLOWED, Returned, as_score
-from scoring.score import Score, check_dimension, show
+from scoring.score import Score
 from scoring.scorer import TEMPLATE
 
 SEED = "seed"
 ONE_CELL = Used(1, {}, 0)
-
-
-class StudyError(PromptfrontError):
-    """Something that a study was given or told cannot be: says what, and what would do."""
 
 
 @dataclass(frozen=True)
@@ -107,15 +100,13 @@ class Study:
         your own final comparison out of both. `dimensions`: what will be told, in 0..1; `objectives`: which of them count, and how.
         `demos`: how many worked examples of train a candidate may show, in its component `demonstrations`. `minibatch`: train examples
         that a lesson is about; 0: no lessons. Raises StudyError."""
+        for what, names in (("models", models), ("dimensions", dimensions)):
+            check_names(what, names)
+        check_objectives(objectives, models, dimensions)
+        check_examples(train, val)
+        check_counts(minibatch=minibatch, demos=demos, random_seed=random_seed)
         examples = [*train, *val]
-        for what, names in (("models", models), ("dimensions", dimensions), ("train examples", [each.id for each in train])):
-            _check_names(what, names)
-        _check_names("val examples", [each.id for each in val])
-        _check_names("examples of train and val", [each.id for each in examples])
-        _check_objectives(objectives, models, dimensions)
-        if minibatch < 0 or demos < 0:
-            raise StudyError(f"minibatch ({minibatch}) and demos ({demos}) have to be 0 or more")
-        self.seed, self._demos = _candidate(seed, demos), demos
+        self.seed, self._demos = candidate_of(seed, demos), demos
         self._models, self._dimensions = tuple(models), tuple(dimensions)
         self._examples = {example.id: example for example in examples}
         inputs = input_names(examples)
@@ -167,7 +158,9 @@ class Study:
         """Take in a new candidate; `lesson`: the one that it was made from, None for an idea of your own. Returns None; or, where it cannot
         be used, why, in words that a model understands: placeholders missing or new, empty, too long, copied examples, known already.
         Raises StudyError where its components are not the seed's."""
-        child = _candidate(candidate, self._demos)
+        child = candidate_of(candidate, self._demos)
+        if lesson is not None:
+            check_is("lesson", lesson, Lesson, "give the Lesson that `ask` returned, or leave it out")
         if child.components.keys() != self.seed.components.keys():
             has, wants = (", ".join(each.components) for each in (child, self.seed))
             raise StudyError(f"the candidate has the components {has}; it needs those of the seed: {wants}")
@@ -187,25 +180,32 @@ class Study:
         answer's `text` are what lessons show. `model` may be left out where there is one.
 
         Told again, the same changes nothing. Raises StudyError for what is not known, out of range, or was told otherwise."""
+        check_is("text", text, str, "give the answer's text, or leave it out")
         spot, scored = self._spot(candidate, example, model), self._score(score)
         self._enter(Cell(candidate.id, spot.example, spot.model, TracedAnswer(text), scored, None, ONE_CELL))
 
     def tell_failed(self, candidate: Candidate, example: Example | str, kind: str, *, model: str | None = None) -> None:
         """That the cell could not be filled for a reason outside the content, as `timeout`: it counts as missing, not as zero, and is not
         asked for again. Raises StudyError as `tell` does."""
+        check_is("the kind of the failure", kind, str, "name it, as in 'timeout'")
         if not kind.strip():
             raise StudyError("the kind of the failure is blank; name it, as in 'timeout'")
         spot = self._spot(candidate, example, model)
         self._enter(Cell(candidate.id, spot.example, spot.model, None, None, kind, ONE_CELL))
 
     def _spot(self, candidate: Candidate, example: Example | str, model: str | None) -> Spot:
+        check_is("the candidate", candidate, Candidate, "give the one that `ask` returned, or Candidate({name: text})")
         if candidate not in self._pool:
             raise StudyError(f"the candidate {candidate.id} is not known; a candidate of your own is taken in with `propose` first")
+        if not isinstance(example, str):
+            check_is("the example", example, Example, "give the Example that `ask` returned, or its id")
         name = example if isinstance(example, str) else example.id
         if name not in self._examples:
             raise StudyError(f"neither train nor val has an example {name!r}{nearest(name, self._examples)}")
         if model is None and len(self._models) > 1:
             raise StudyError(f"say which model answered: {' or '.join(self._models)}")
+        if model is not None:
+            check_is("the model", model, str, f"give {' or '.join(self._models)}")
         if model is not None and model not in self._models:
             raise StudyError(f"there is no model {model!r}{nearest(model, self._models)}")
         return Spot(self._examples[name], self._models[0] if model is None else model)
@@ -288,47 +288,3 @@ class _Reader:
 
     async def propose(self, task: Task) -> Proposal:  # noqa: ARG002
         return NO_PROPOSAL
-
-
-def _candidate(given: Candidate | Mapping[str, str], demos: int) -> Candidate:
-    """With room for demonstrations where they are to be searched."""
-    components = given.components if isinstance(given, Candidate) else given
-    if not isinstance(components, Mapping):
-        raise StudyError(f"a candidate is a mapping of component names to their texts, not {show(components)}")
-    for name, text in components.items():
-        if not isinstance(text, str):
-            raise StudyError(f"the component {name!r} is {show(text)}; it has to be text")
-        try:
-            plain(text)
-        except NotPlainError as error:
-            raise StudyError(f"the component {name!r}: {error}") from None
-    if not components:
-        raise StudyError("a candidate has at least one component, name → text")
-    candidate = Candidate({**({DEMONSTRATIONS: ""} if demos else {}), **components})
-    try:
-        shown_by(candidate)
-    except DemonstrationError as error:
-        raise StudyError(f"the component {DEMONSTRATIONS!r}: {error}") from None
-    return candidate
-
-
-def _check_names(what: str, names: Sequence[str]) -> None:
-    if isinstance(names, str):
-        raise StudyError(f"the {what} are to be a list of names, not the text {names!r}")
-    if not names:
-        raise StudyError(f"there are no {what}; a study needs some")
-    name, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        raise StudyError(f"{name!r} is there {times} times among the {what}; each needs a name of its own")
-
-
-def _check_objectives(objectives: ObjectivesConfig, models: Sequence[str], dimensions: Sequence[str]) -> None:
-    try:
-        for name in (*models, *dimensions):
-            check_dimension(name)
-    except ValueError as error:
-        raise StudyError(str(error)) from None
-    for what, asked, names in (("dimension", objectives.dimensions or (), dimensions), ("model", objectives.models, models)):
-        for name in asked:
-            if name not in names:
-                raise StudyError(f"objectives: there is no {what} {name!r}{nearest(name, names)}")

@@ -13,7 +13,7 @@ from adapters.adapter import AdapterError
 from adapters.candidate import DEMONSTRATIONS, Candidate
 from adapters.clients.client import Constraint, JsonSchema, Labels, ModelClient, Request
 from adapters.clients.retry import OnRetry
-from adapters.dataset import Row, data_hash, input_names
+from adapters.dataset import DataFileError, Row, data_hash, input_names
 from adapters.example import Example
 from adapters.formats import DatasetError
 from adapters.nearest import nearest
@@ -66,8 +66,8 @@ class Prepared:
 def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None, scorers: Mapping[int, Scorer] = NONE_YET) -> Prepared:
     """`folder`: where the config's relative paths start. `scorers`: those of the config's that are made already, by their place there.
 
-    Raises PlacedError, or DatasetError for the data's files."""
-    rows = rows_of(config.data, folder)
+    Raises PlacedError, or DatasetError for what stands in the data's file."""
+    rows = _rows(config.data, folder)
     with _at("data"):
         splits = split_dataset(rows, _shares(config.data), config.random_seed)
     seed = _seed(config)
@@ -136,6 +136,13 @@ def _scorer(index: int, spec: str | dict[str, Any], folder: Path, clients: Clien
 
     with _at(place):
         return load_scorer(spec, folder, model)
+
+
+def _rows(data: DataConfig, folder: Path) -> list[Row]:
+    try:
+        return rows_of(data, folder)
+    except DataFileError as error:
+        raise PlacedError("data.path", str(error)) from error
 
 
 def _shares(data: DataConfig) -> Shares | None:

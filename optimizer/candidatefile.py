@@ -21,15 +21,21 @@ def named_candidate(name: str, prepared: Prepared) -> Candidate:
     """The seed, or what the file or folder of this name holds.
 
     A `.txt` (or any other) file is the text of the one component that there is; a `.yaml`, `.yml` or `.json` file is a mapping component →
-    text; a folder has `<component>.txt` for each. Texts are taken as they are. Raises ConfigError where components are missing, unknown, or
-    lack a placeholder that the seed's have, and AdapterError where the candidate cannot be run on every example."""
+    text; a folder has `<component>.txt` for each. Texts are taken as they are, but for a byte order mark. Raises ConfigError where
+    components are missing, unknown, empty (unless the seed's is too), or lack a placeholder that the seed's have, and AdapterError where
+    the candidate cannot be run on every example."""
     path = Path(name)
     if name == SEED and not path.exists():
         return prepared.seed
     needed = prepared.config.seed.keys()
     candidate = Candidate(_complete(name, _texts(path, needed), prepared.seed.components, needed))
-    for component in candidate.components.keys() - {DEMONSTRATIONS}:
-        lost = prepared.guards.lost(prepared.seed.components[component], candidate.components[component])
+    for component in sorted(candidate.components.keys() - {DEMONSTRATIONS}):
+        first, text = prepared.seed.components[component], candidate.components[component]
+        if first.strip() and not text.strip():
+            raise ConfigError(
+                f"{name}: the text of component {component!r} is empty; write the prompt there, or give `seed` for the config's own"
+            )
+        lost = prepared.guards.lost(first, text)
         if lost is not None:
             raise ConfigError(f"{name}: component {component!r}: {lost}")
     return candidate
@@ -59,6 +65,8 @@ def _folder(path: Path) -> dict[str, str]:
 
 def _mapping(path: Path) -> dict[str, str]:
     text = _read(path)
+    if not text.strip():
+        raise ConfigError(f"{path}: the file is empty; write a mapping of components to their texts")
     content = _json(path, text) if path.suffix == ".json" else read_yaml(text, str(path)).data
     if not isinstance(content, Mapping) or not content:
         raise ConfigError(f"{path}: expected a mapping of components to their texts")
@@ -77,7 +85,7 @@ def _json(path: Path, text: str) -> Any:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_bytes().decode()
+        return path.read_bytes().decode("utf-8-sig")  # not read_text: line ends stay as they are
     except FileNotFoundError:
         names = sorted(each.name for each in path.parent.iterdir()) if path.parent.is_dir() else []
         meant = near(path.name, names)

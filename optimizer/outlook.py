@@ -183,18 +183,18 @@ def is_open(ground: Proof, told: Seen | None) -> bool:
     return told is not None and ground.groups >= fewest() and not _could_show(ground, told.share)
 
 
-def powered(found: Outlook) -> str:
-    """What the report can show, in a line."""
+def powered(found: Outlook) -> list[str]:
+    """What the report can show, and how that is meant, in a line each."""
     ground = found.proof
     groups = f" in {count(ground.groups, 'group')}" if ground.groups < ground.n else ""
     seed = "whatever the seed has" if found.seen is None else f"if the seed has {points(found.seen.mean)}"
     told = "no gain, not even the largest" if found.detectable is None else f"gains from {points(found.detectable)} points on"
     if found.more is not None and ground.pieces < MOST:
         told += f", by {MORE * ground.n} from {points(found.more)} on"
-    return (
-        f"can be shown by {count(ground.n, f'{ground.split} example')}{groups}: {told} (in {POWER:.0%} of runs, {seed}, for scores of 0 or "
-        "1 and prompts that fail independently; graded scores, and failing on the same examples, take less)"
-    )
+    return [
+        f"can be shown by {count(ground.n, f'{ground.split} example')}{groups}: {told}",
+        f"which means: in {POWER:.0%} of runs, {seed}, where scores are 0 or 1 and prompts fail independently; otherwise less will do",
+    ]
 
 
 def _against(ground: Proof, told: Seen | None) -> str | None:

@@ -83,6 +83,11 @@ def holds_another_run(out: Path, new: Mapping[str, Any], *, allow_changes: bool)
     return bool(differ)
 
 
+def has_ended(out: Path, config: Mapping[str, Any]) -> bool:
+    """Whether the directory holds the result of a run with just this config: a result goes when its manifest does."""
+    return (out / RESULT).is_file() and (out / MANIFEST).is_file() and bool(read_manifest(out)["config"] == config)
+
+
 def is_evaluation(manifest: Mapping[str, Any]) -> bool:
     return all(manifest["data"].get(name) == value for name, value in EVALUATION.items())
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from optimizer.cli import check, compare, diff, evaluate, front, init, replay, resume, run, schema, show
+from optimizer.cli.output import kept_apart
 
 app = typer.Typer(
     add_completion=False,
@@ -30,4 +31,4 @@ def _options(
 
 
 for _command in (run, resume, replay, front, show, diff, evaluate, compare, check, schema, init):
-    app.command(_command.__name__.rpartition(".")[2])(_command.command)
+    app.command(_command.__name__.rpartition(".")[2])(kept_apart(_command.command))

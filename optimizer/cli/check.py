@@ -1,13 +1,15 @@
 """`check CONFIG`: everything that can be found wrong without a call, and what a run can cost."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
 from optimizer.cli.options import AsJson, ConfigFile, OutFolder, Overrides, emit
+from optimizer.cli.output import stdout
 
 if TYPE_CHECKING:
     from optimizer.config import Config
@@ -35,7 +37,6 @@ def command(
     from optimizer.outlook import outlook, powered, proof
     from optimizer.plan import plan
     from optimizer.preflight import preflight
-    from optimizer.report.words import visible
     from optimizer.rundir import folder_of
     from optimizer.trial import check_dimensions, try_scorers
 
@@ -53,8 +54,7 @@ def command(
         )
     trials = asyncio.run(try_scorers(prepared))
     warnings = [*prepared.warnings, *(_short(found, limit) for limit in found.short)]
-    for warning in warnings:
-        typer.echo(visible(f"warning: {warning}"), err=True)
+    _tell([f"warning: {each}" for each in warnings], sys.stderr)
     folder = out or folder_of(loaded.config.name)
     looked = asyncio.run(preflight(prepared, folder)) if estimate else None
     shown = outlook(proof(prepared)) if looked is None else looked.outlook
@@ -65,7 +65,14 @@ def command(
     models = ", ".join(f"{model.id} ({model.model})" for model in loaded.config.models)
     lines = [f"{config}: no mistakes found", f"models: {models}", *_spelled(found), *map(_tried, trials)]
     lines += [] if looked is None else _estimated(looked, folder)
-    typer.echo("\n".join(map(visible, [*lines, powered(shown), *(f"advice: {each}" for each in advice)])))
+    _tell([*lines, *powered(shown), *(f"advice: {each}" for each in advice)], stdout())
+
+
+def _tell(lines: Sequence[str], to: TextIO) -> None:
+    from optimizer.report.words import folded, from_here, visible
+
+    for line in lines:
+        typer.echo(folded(visible(from_here(line))), file=to)
 
 
 def _data(found: "Plan", trials: "Sequence[Trial]", warnings: Sequence[str], looked: "Preflight | None") -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from optimizer.cli.options import AsJson, EvaluationFolder, ModelIds, NoProgress, Overrides, Repeats, Split, emit
+from optimizer.cli.output import console
 
 WHAT = "The directory of a run, for its best candidate; DIR:CANDIDATE for another one; with --config a prompt, as in evaluate --candidate."
 One = Annotated[str, typer.Argument(metavar="A", help=WHAT, show_default=False)]
@@ -29,8 +30,6 @@ def command(
     no_progress: NoProgress = False,
 ) -> None:
     """Compare two candidates on the examples that both meet: the difference B - A, its 95% interval and p."""
-    from rich.console import Console
-
     from optimizer.report.measured import show_comparison
 
     folder = None
@@ -42,7 +41,7 @@ def command(
     if as_json:
         emit(told)
     else:
-        show_comparison(told, Console(highlight=False), folder)
+        show_comparison(told, console(), folder)
 
 
 def _check_unused(context: typer.Context) -> None:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from difflib import unified_diff
 
 from optimizer.cli.options import AsJson, CandidateName, RunFolder, emit
+from optimizer.cli.output import console
 
 FEW = 5
 """Common examples that a difference needs before it can tell anything."""
@@ -13,8 +14,6 @@ STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 def command(folder: RunFolder, a: CandidateName, b: CandidateName, as_json: AsJson = False) -> None:
     """Show how two candidates differ, in their texts and in their scores on what both have met."""
-    from rich.console import Console
-
     from optimizer.cli.reading import read_run
     from optimizer.cli.scores import behind, comparisons, spelled
     from optimizer.report.console import say, show_table
@@ -31,19 +30,19 @@ def command(folder: RunFolder, a: CandidateName, b: CandidateName, as_json: AsJs
         told = {name: [asdict(each) for each in found] for name, found in gaps.items()}
         emit({"a": left.id, "b": right.id, "components": texts, "scores": [asdict(each) for each in scores], "behind": told})
         return
-    console = Console(highlight=False)
+    out = console()
     for line in (line for lines in changed.values() for line in lines):
-        say(console, line, style=STYLES.get(line[:1], ""))
+        say(out, line, style=STYLES.get(line[:1], ""))
     rows = [
         [each.objective, each.split, points(each.a), points(each.b), f"{signed(each.difference)} points", str(each.n), *_caution(each.n)]
         for each in scores
     ]
-    show_table(console, ("", "", left.id, right.id, "difference", "n", ""), rows)
+    show_table(out, ("", "", left.id, right.id, "difference", "n", ""), rows)
     if not scores:
-        say(console, "no example has scores of both, so nothing tells them apart")
+        say(out, "no example has scores of both, so nothing tells them apart")
     for name, found in gaps.items():
         for line in spelled(found):
-            say(console, f"{name} behind on {line}")
+            say(out, f"{name} behind on {line}")
 
 
 def _caution(n: int) -> list[str]:

@@ -15,6 +15,7 @@ from optimizer.cli.options import (
     Split,
     emit,
 )
+from optimizer.cli.output import console
 
 
 def command(
@@ -37,8 +38,6 @@ def command(
     no_progress: NoProgress = False,
 ) -> None:
     """Score any prompt as a run would, with 95% intervals. What was paid for is kept: the same command again costs nothing."""
-    from rich.console import Console
-
     from optimizer.cli.byhand import measured_by_hand
     from optimizer.configfile import load_config
     from optimizer.report.evaluation import evaluation
@@ -50,4 +49,4 @@ def command(
     if as_json:
         emit(told)
     else:
-        show_evaluation(told, done.folder, Console(highlight=False))
+        show_evaluation(told, done.folder, console())

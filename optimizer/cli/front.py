@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from optimizer.cli.options import AsJson, RunFolder, emit
+from optimizer.cli.output import console
 
 if TYPE_CHECKING:
     from optimizer.cli.reading import Listed, RunRecord
@@ -96,8 +97,6 @@ def _measures(run: "RunRecord") -> dict[str, Any]:
 
 def _show(listed: "list[Listed]", wins: Counter[str] | None, told_apart: bool) -> None:
     """`wins`: how many keys each is best at, where that is what is shown. `told_apart`: who is on the frontier is marked."""
-    from rich.console import Console
-
     from optimizer.report.console import say, show_table
     from optimizer.report.words import estimated
 
@@ -109,6 +108,6 @@ def _show(listed: "list[Listed]", wins: Counter[str] | None, told_apart: bool) -
         won = [] if wins is None else [str(wins[each.id])]
         rows.append([each.id, *scores, *won, ", ".join(marks), each.proposer, str(each.born), " ".join(each.parents)])
     heads = ("candidate", *names, *([] if wins is None else ["wins"]), "", "by", "job", "parents")
-    console = Console(highlight=False)
-    say(console, ESTIMATED, style="dim")
-    show_table(console, heads, rows)
+    out = console()
+    say(out, ESTIMATED, style="dim")
+    show_table(out, heads, rows)

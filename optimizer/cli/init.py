@@ -16,6 +16,7 @@ def command(folder: Folder = Path()) -> None:
 
     from optimizer.configfile import schema
     from optimizer.errors import ConfigError
+    from optimizer.report.words import from_here
 
     starter = {file.name: file.read_text(encoding="utf-8") for file in (files("optimizer") / "starter").iterdir() if file.is_file()}
     starter["schema.json"] = json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
@@ -25,4 +26,5 @@ def command(folder: Folder = Path()) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in starter.items():
         (folder / name).write_text(text, encoding="utf-8")
-    typer.echo(f"wrote {', '.join(sorted(starter))}\nrun it: python -m optimizer run {shlex.quote(str(folder / 'config.yaml'))}", err=True)
+    way_on = f"run it: python -m optimizer run {shlex.quote(from_here(str(folder / 'config.yaml')))}"
+    typer.echo(f"wrote {', '.join(sorted(starter))}\n{way_on}", err=True)

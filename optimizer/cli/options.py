@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from optimizer.cli.output import stdout
+
 ConfigFile = Annotated[Path, typer.Argument(metavar="CONFIG", help="The config, a YAML file.", show_default=False)]
 RunFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a run.", show_default=False)]
 CandidateName = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The beginning of an id, or seed, or best.", show_default=False)]
@@ -27,4 +29,4 @@ NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show nothing bu
 
 def emit(data: Mapping[str, Any] | Sequence[Any]) -> None:
     """Data for other programs, on stdout."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False))
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False), file=stdout())

@@ -19,7 +19,7 @@ from optimizer.errors import ConfigError, JournalError
 from optimizer.evaluate import Cell
 from optimizer.journal import CLOSING, COMMIT, REPORT_JOB, STANDING, CandidateRow, CellRow, Journal
 from optimizer.policy import Objectives
-from optimizer.report.words import visible
+from optimizer.report.words import from_here, visible
 from optimizer.rundir import MANIFEST, RESULT, is_evaluation, read_manifest, read_result
 from optimizer.standing import Standing
 from optimizer.table import Table
@@ -66,7 +66,7 @@ class RunRecord:
         try:
             rows = rows_of(data, Path(manifest["folder"]))
         except DatasetError as error:
-            typer.echo(visible(f"rows are not named, since the data cannot be read any more: {error}"), err=True)
+            typer.echo(visible(from_here(f"rows are not named, since the data cannot be read any more: {error}")), err=True)
             return {}
         return {row.example.id: row.place for row in rows}
 
@@ -118,6 +118,11 @@ def read_run(folder: Path) -> RunRecord:
     if standing is None:
         if (folder / MANIFEST).is_file() and is_evaluation(read_manifest(folder)):
             raise JournalError(f"{folder} holds evaluations, and no run. Give the directory that `run` wrote to.")
+        if not (folder / MANIFEST).is_file():
+            raise JournalError(
+                f"{folder} has no candidate yet: no run has begun there, only an estimate was made. Begin one: "
+                f"python -m optimizer run CONFIG --out {quote(str(folder))}"
+            )
         raise JournalError(
             f"{folder} has no candidate yet: its seed was not scored to the end. Continue: python -m optimizer resume {quote(str(folder))}"
         )

@@ -12,6 +12,7 @@ def command(folder: RunFolder, as_json: AsJson = False) -> None:
     from optimizer.build import prepare
     from optimizer.cli.sitting import recorded
     from optimizer.errors import ReplayError
+    from optimizer.report.words import from_here, visible
     from optimizer.run import replay
 
     differences = asyncio.run(replay(prepare(*recorded(folder)), folder))
@@ -19,4 +20,4 @@ def command(folder: RunFolder, as_json: AsJson = False) -> None:
         emit({"same": not differences, "differences": differences})
     if differences:
         raise ReplayError("\n".join(["the run came out differently:", *differences]))
-    typer.echo(f"{folder}: the journal leads to the same result, decision by decision.", err=True)
+    typer.echo(visible(from_here(f"{folder}: the journal leads to the same result, decision by decision.")), err=True)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from optimizer.config import ObjectivesConfig
 from optimizer.journal import REPORTED, UNSEALED, CellRow
 from optimizer.policy import ROUNDING
-from optimizer.report.words import points
+from optimizer.report.words import from_here, points
 
 _Place = TypeVar("_Place")
 
@@ -120,7 +120,7 @@ def spelled(gaps: Sequence[Gap]) -> Iterator[str]:
     """A line for each split, with the first of its gaps."""
     for split in SEEN:
         here = [each for each in gaps if each.split == split]
-        told = [f"{each.example}{f' ({each.place})' if each.place else ''} by {points(each.gap)}" for each in here[:MOST]]
+        told = [f"{each.example}{f' ({from_here(each.place)})' if each.place else ''} by {points(each.gap)}" for each in here[:MOST]]
         if here:
             yield f"{split}: {', '.join(told)}{f' and {len(here) - MOST} more' if len(here) > MOST else ''}"
 

@@ -3,12 +3,11 @@
 from dataclasses import asdict
 
 from optimizer.cli.options import AsJson, CandidateName, RunFolder, emit
+from optimizer.cli.output import console
 
 
 def command(folder: RunFolder, candidate: CandidateName, as_json: AsJson = False) -> None:
     """Show a candidate's texts, its lineage and its scores."""
-    from rich.console import Console
-
     from optimizer.cli.reading import read_run
     from optimizer.cli.scores import lost, spelled, summaries
     from optimizer.report.console import say, show_table
@@ -29,21 +28,21 @@ def command(folder: RunFolder, candidate: CandidateName, as_json: AsJson = False
             }
         )
         return
-    console = Console(highlight=False)
-    say(console, f"{found.id}: {found.story}", style="bold")
+    out = console()
+    say(out, f"{found.id}: {found.story}", style="bold")
     for each in ancestors:
-        say(console, f"from {each.id}: {each.story}")
+        say(out, f"from {each.id}: {each.story}")
     for name, text in found.components.items():
-        say(console, f"\n{name}", style="bold")
-        say(console, text)
+        say(out, f"\n{name}", style="bold")
+        say(out, text)
     if found.objectives:
-        say(console, "\nestimated over all examples of the search, ± standard deviation", style="bold")
+        say(out, "\nestimated over all examples of the search, ± standard deviation", style="bold")
         levels = [[name, estimated(level, found.deviations[name])] for name, level in found.objectives.items()]
-        show_table(console, ("", ""), levels)
-    say(console, "\nmeasured where it was run", style="bold")
+        show_table(out, ("", ""), levels)
+    say(out, "\nmeasured where it was run", style="bold")
     rows = [[each.objective, each.split, points(each.mean), str(each.scored), str(each.failed)] for each in scores]
-    show_table(console, ("", "", "mean", "scored", "failed"), rows)
+    show_table(out, ("", "", "mean", "scored", "failed"), rows)
     if gaps:
-        say(console, "\npoints lost, most first", style="bold")
+        say(out, "\npoints lost, most first", style="bold")
     for line in spelled(gaps):
-        say(console, line)
+        say(out, line)

@@ -15,15 +15,15 @@ from rich.console import Console
 from optimizer.build import Prepared, prepare
 from optimizer.cli.options import emit
 from optimizer.config import Config
-from optimizer.configfile import config_from_manifest
+from optimizer.configfile import config_from_manifest, resolved
 from optimizer.errors import RequirementError, StoppedError
 from optimizer.events import Warned
 from optimizer.report.console import say
 from optimizer.report.progress import Watcher, watched
 from optimizer.report.terminal import show_result
-from optimizer.report.words import visible
+from optimizer.report.words import from_here, visible
 from optimizer.run import run
-from optimizer.rundir import MANIFEST, read_manifest
+from optimizer.rundir import MANIFEST, has_ended, read_manifest
 from optimizer.trial import check_dimensions
 
 T = TypeVar("T")
@@ -48,7 +48,10 @@ def sit(
     async def searched(prepared: Prepared, watcher: Watcher) -> dict[str, Any]:
         return await run(prepared, out, watcher, allow_changes=allow_changes)
 
-    result = attended(config, folder, searched, lambda: _way_back(out), console, quiet=quiet)
+    ended = has_ended(out, resolved(config))
+    if ended:
+        say(console, from_here(f"{out}: this run is finished; its result is derived again from its journal, and nothing is called"))
+    result = attended(config, folder, searched, lambda: _way_back(out), console, quiet=quiet or ended)
     show_result(result, out, console, config.budget.rollouts)
     if as_json:
         emit(result)
@@ -84,7 +87,7 @@ def recorded(out: Path) -> tuple[Config, Path]:
 
 def _leave(way_back: str) -> NoReturn:
     """At once, whatever hangs: a run can be killed at any moment. Written past Python's buffers, whose locks may be held just now."""
-    os.write(sys.stderr.fileno(), f"\n{visible(way_back)}\n".encode())
+    os.write(sys.stderr.fileno(), f"\n{visible(from_here(way_back))}\n".encode())
     os._exit(StoppedError.exit_code)
 
 

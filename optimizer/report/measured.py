@@ -8,7 +8,7 @@ from rich.console import Console
 
 from optimizer.report.console import say, show_table
 from optimizer.report.rows import Row, rows
-from optimizer.report.words import UNKNOWN, count, interval, met, points, signed, used
+from optimizer.report.words import UNKNOWN, count, from_here, interval, met, points, signed, used
 
 OPTIMISTIC = "val is where they were selected, which flatters them: the difference is optimistic"
 ADJUSTED = "p of objectives and of models is adjusted for being read side by side (Holm)"
@@ -40,7 +40,7 @@ def show_comparison(told: Mapping[str, Any], console: Console, folder: Path | No
     heads = ("", "A", "B", "difference", "95% interval", "p", "n", "verdict")
     show_table(console, heads, [_compared(each) for each in rows(told)])
     for side in ("a", "b"):
-        say(console, f"{side.upper()}: {told[side]['name']}, candidate {told[side]['id']}")
+        say(console, f"{side.upper()}: {from_here(told[side]['name'])}, candidate {told[side]['id']}")
     if told["a"]["id"] == told["b"]["id"]:
         say(console, "A and B are the same texts")
     each = f"A was run on {examples['a']:,}, B on {examples['b']:,}"
@@ -82,4 +82,4 @@ def _account(told: Mapping[str, Any], folder: Path) -> Iterator[str]:
         yield f"failed cells: {kinds}; they count for nobody, and the same command tries them again"
     if told["look"] is not None:
         yield f"look at the sealed test split: {told['look']}"
-    yield f"kept in {folder}"
+    yield f"kept in {from_here(str(folder))}"

@@ -12,7 +12,7 @@ from rich.table import Column
 from optimizer.config import BudgetConfig
 from optimizer.events import CellFilled, Event, JobCommitted, Spent, StageStarted, Warned
 from optimizer.report.console import say
-from optimizer.report.words import count, estimated, money
+from optimizer.report.words import count, estimated, from_here, money
 
 WINDOW = 10.0
 """Seconds that the rate is measured over."""
@@ -33,7 +33,7 @@ class Watcher:
     def __call__(self, event: Event) -> None:
         self._state.take(event)
         if isinstance(event, Warned):
-            say(self._console, f"warning: {event.message}", style="yellow")
+            say(self._console, f"warning: {from_here(event.message)}", style="yellow")
         self._refresh(isinstance(event, StageStarted))
 
     def retried(self, model: str, kind: str, _seconds: float) -> None:

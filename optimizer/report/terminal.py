@@ -15,7 +15,7 @@ from optimizer.report.ground import FRESH, OPTIMISTIC
 from optimizer.report.noise import noise_line
 from optimizer.report.overlap import overlap_line
 from optimizer.report.rows import Row, rows
-from optimizer.report.words import UNKNOWN, count, interval, met, points, signed, used
+from optimizer.report.words import UNKNOWN, count, from_here, interval, met, points, signed, used
 from scoring.improvement import Difference, verdict
 
 GROUNDS = {
@@ -41,7 +41,7 @@ def show_result(result: Mapping[str, Any], out: Path, console: Console, rollouts
         heads = ("", "seed", "best", "difference", "95% interval", "n", "verdict")
         show_table(console, heads, [_compared(each) for each in rows(result)])
     for line in _account(result, out, rollouts):
-        say(console, line)
+        say(console, from_here(line))
 
 
 def headline(result: Mapping[str, Any]) -> str:

@@ -1,11 +1,17 @@
 """Numbers and texts as people read them."""
 
+import os
+import re
+import textwrap
 import unicodedata
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 UNKNOWN = "–"
 """A value that is not there: never a zero."""
+WIDTH = 140
+"""Characters of a line that is read in one go."""
 
 
 def points(value: float | None) -> str:
@@ -61,6 +67,23 @@ def used(spent: Mapping[str, Any], calls: str) -> str:
     tokens = f"{spent['input_tokens']:,} tokens in, {spent['output_tokens']:,} out"
     work = [count(spent["rollouts"], "rollout"), f"{count(spent['calls'], 'call')} ({calls})", tokens]
     return ", ".join([*work, money(spent["usd"]), duration(spent["seconds"])])
+
+
+def from_here(text: str) -> str:
+    """The text with every path that lies below the working directory told from there; others stay as they are."""
+    here = Path.cwd()
+    if here == here.parent:
+        return text
+    return re.sub(rf"(?<![^\s'\"(=]){re.escape(f'{here}{os.sep}')}", "", text)
+
+
+def folded(text: str) -> str:
+    """The text with its longer lines broken at spaces, and what follows indented. A path is never broken."""
+    lines = text.split("\n")
+    return "\n".join(
+        line if len(line) <= WIDTH else textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        for line in lines
+    )
 
 
 def visible(text: str) -> str:

@@ -348,7 +348,7 @@ def test_a_proposal_that_cannot_be_used_is_told_in_words() -> None:
         ({"dimensions": ("right", "right")}, "'right' is there 2 times among the dimensions"),
         ({"objectives": ObjectivesConfig.model_validate({"dimensions": {"wrong": {}}})}, "objectives: there is no dimension 'wrong'"),
         ({"objectives": ObjectivesConfig(models={"modle": 2.0})}, "objectives: there is no model 'modle'; did you mean 'model'?"),
-        ({"minibatch": -1}, "minibatch (-1) and demos (0) have to be 0 or more"),
+        ({"minibatch": -1}, "minibatch cannot be -1; it is a whole number from 0 on"),
         ({"demos": 1, "train": [Example("x", {"ask": "x"})]}, "no train example has an expected answer to show; leave demos out"),
         ({"seed": {}}, "a candidate has at least one component, name → text"),
         ({"seed": {"text": "x", "demonstrations": "no JSON"}}, "the component 'demonstrations': "),

@@ -60,6 +60,14 @@ def empty_data(project: Project) -> None:
     project.edit_rows(lambda rows: [])
 
 
+def data_in_another_encoding(project: Project) -> None:
+    (project.config.parent / "parcels.jsonl").write_text("[]", encoding="utf-16")
+
+
+def data_in_a_folder(project: Project) -> None:
+    project.edit(data={"path": "."})
+
+
 def duplicate_ids(project: Project) -> None:
     project.edit_rows(lambda rows: [*rows, rows[3]])
 
@@ -107,8 +115,10 @@ def corrupt_journal(project: Project) -> None:
     [
         (misspelt_key, 2, "config.yaml:30: budget.rolouts", "did you mean 'rollouts'?"),
         (unknown_placeholder, 2, "config.yaml:6: adapter: user: {qestion} is neither", "did you mean 'question'?"),
-        (missing_file, 2, "parcel.jsonl does not exist", "did you mean 'parcels.jsonl'?"),
-        (empty_data, 2, "parcels.jsonl has no rows", "write at least one example for train and one for val"),
+        (missing_file, 2, "config.yaml:19: data.path: ", "parcel.jsonl does not exist; did you mean 'parcels.jsonl'?"),
+        (empty_data, 2, "config.yaml:19: data.path: ", "parcels.jsonl has no rows; write at least one example for train and one for val"),
+        (data_in_another_encoding, 2, "config.yaml:19: data.path: ", "parcels.jsonl is written in UTF-16; save it as UTF-8"),
+        (data_in_a_folder, 2, "config.yaml:19: data.path: ", "is a folder; name the data file in it"),
         (duplicate_ids, 2, "parcels.jsonl:25: the id 'train-1003' is that of", "give each its own"),
         (no_val_split, 2, "config.yaml:18: data: no row has the split val", "give the data shares"),
         (unknown_scorer, 2, "config.yaml:22: scoring.scorers.0: there is no scorer 'exat'", "did you mean 'exact'?"),

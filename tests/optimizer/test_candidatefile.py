@@ -40,6 +40,21 @@ def test_a_text_is_the_one_component(tmp_path: Path) -> None:
     assert found.components == {"instructions": "Say\r\nno. \n", DEMONSTRATIONS: ""}, "as it is, and room for demonstrations"
 
 
+@pytest.mark.parametrize(("name", "content"), [("new.txt", "Say no."), ("new.yaml", "instructions: Say no."), ("new.json", None)])
+def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path, name: str, content: str | None) -> None:
+    (tmp_path / name).write_text(json.dumps({"instructions": "Say no."}) if content is None else content, encoding="utf-8-sig")
+    assert named_candidate(str(tmp_path / name), prepared(ONE)).components["instructions"] == "Say no."
+
+
+def test_an_empty_file_is_no_prompt(tmp_path: Path) -> None:
+    (tmp_path / "instructions.txt").write_text("\n")
+    for path in (tmp_path / "instructions.txt", tmp_path):
+        with pytest.raises(ConfigError, match="the text of component 'instructions' is empty; write the prompt there, or give"):
+            named_candidate(str(path), prepared(ONE))
+    emptied = prepared({"instructions": ""}, proposers={"reflection": {"model": "openai/none"}})
+    assert named_candidate(str(tmp_path), emptied).components == {"instructions": "\n"}, "as the seed's is"
+
+
 def test_the_seed_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = prepared(ONE)
     assert named_candidate("seed", made) == made.seed
@@ -73,6 +88,9 @@ def test_what_a_run_wrote_is_read_back_whatever_its_names_are(tmp_path: Path) ->
         ("a.yaml", "instructions: 'Say yes.'\nstyle: Short.", "'instructions': the placeholder {text} is missing"),
         ("a.yaml", "- a", "expected a mapping"),
         ("a.json", "{}", "expected a mapping"),
+        ("a.json", "", "a.json: the file is empty; write a mapping of components to their texts"),
+        ("a.yaml", "\ufeff\n", "a.yaml: the file is empty; write a mapping of components to their texts"),
+        ("a.yaml", "instructions: 'to {text}'\nstyle: ' '", "the text of component 'style' is empty; write the prompt there"),
         ("a.json", "{", "no JSON"),
         ("a.json", '{"style": "\\ud83d"}', "style: the text holds half of a surrogate pair"),
         ("a.json", '{"style": "One.", "style": "Two."}', "the key 'style' is given twice"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from commands import Command, commander
+from commands import Command, Ran, commander
 from standin import write_project
 
 from adapters.answer import TracedAnswer
@@ -24,6 +24,11 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     return commander(capsys, monkeypatch)
 
 
+def unfolded(ran: Ran) -> str:
+    """How long the paths are in it decides where a line is broken."""
+    return ran.out.replace("\n  ", " ")
+
+
 def project(folder: Path, budget: dict[str, float], **changes: Any) -> Path:
     return write_project(folder, "http://127.0.0.1:1/v1", budget=budget, sizes=SIZES, models=("a", "b"), **changes)
 
@@ -32,7 +37,7 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
     config = project(tmp_path, {"rollouts": 300})
     ran = command("check", config)
     assert (ran.code, ran.err) == (0, "")
-    told = dict(line.split(": ", 1) for line in ran.out.splitlines())
+    told = dict(line.split(": ", 1) for line in unfolded(ran).splitlines())
     assert told[str(config)] == "no mistakes found"
     assert told["models"] == "a (openai/parcel-a), b (openai/parcel-b)"
     assert told["examples"] == "20 train, 10 val, 15 test"
@@ -40,6 +45,23 @@ def test_check_tells_what_a_run_will_cost_without_a_call(tmp_path: Path, command
     assert told["rollouts"] == "30 for the seed, 60 for the report, the rest for the search; 102 to compare anything"
     assert told["a rollout"].endswith("at most, with the seed")
     assert told["can be shown by 15 test examples"].startswith("gains from 56.7 points on, by 60 from 27.")
+    assert told["which means"].startswith("in 80% of runs, whatever the seed has")
+
+
+def test_check_keeps_to_lines_that_can_be_read(tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with what makes them long: a warning, advice, and an absolute path to what lies below."""
+    here = tmp_path / ("folder" * 30)
+    sizes, seed = {"train": 20, "val": 10, "test": 5}, {"instructions": "Answer {qestion} " + "now " * 40}
+    config = write_project(here, "http://127.0.0.1:1/v1", budget={"rollouts": 300, "tokens": 9000}, sizes=sizes, seed=seed)
+    ran = command("check", config)
+    assert max(map(len, ran.out.splitlines())) > 200, "the path, whole, since it lies elsewhere"
+    monkeypatch.chdir(here)
+    ran = command("check", config)
+    lines = [*ran.out.splitlines(), *ran.err.splitlines()]
+    assert lines[0] == "config.yaml: no mistakes found" and str(here) not in ran.out + ran.err
+    assert any(line.startswith("advice: do not run") for line in lines) and any(line.startswith("  ") for line in lines)
+    assert ran.err.count("warning: ") == 2 and max(map(len, lines)) <= 140
+    assert str(here) in json.dumps(json.loads(command("check", config, "--json").out)["scorers"])
 
 
 def test_check_tells_what_a_report_on_val_takes(tmp_path: Path, command: Command) -> None:
@@ -221,7 +243,7 @@ def test_check_tries_the_scorers(tmp_path: Path, command: Command) -> None:
     assert len(plan["scorers"]) == 4, "two scorers on two examples"
     assert (steady["expected"], steady["empty"]) == ({"steady": 1.0, "brief": 1.0}, {"steady": 0.0, "brief": 1.0})
     assert steady["repeatable"] and not moody["repeatable"]
-    told = command("check", with_scorers(tmp_path, "moody")).out
+    told = unfolded(command("check", with_scorers(tmp_path, "moody")))
     assert "scorer moody on example" in told and "it does not say the same twice" in told
 
 
@@ -234,7 +256,7 @@ def test_check_finds_a_scorer_that_cannot_score_silence(tmp_path: Path, command:
 def test_a_scorer_may_fail_where_the_run_goes_on(tmp_path: Path, command: Command) -> None:
     config = with_scorers(tmp_path, "broken", on_error="fail_cell")
     checked = command("check", config)
-    assert checked.code == 0 and "no score for an empty one" in checked.out and "ZeroDivisionError" in checked.out
+    assert checked.code == 0 and "no score for an empty one" in unfolded(checked) and "ZeroDivisionError" in checked.out
     assert command("check", config, "--set", "objectives.dimensions={broken: {}}").code == 0, "the expected answer has a score"
     unknown = command("check", config, "--set", "objectives.dimensions={brooken: {}}")
     assert unknown.code == 2 and "did you mean 'broken'? What a scorer gives for some answers only has to be declared" in unknown.err

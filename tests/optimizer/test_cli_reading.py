@@ -173,6 +173,16 @@ def test_show_tells_texts_lineage_and_scores(folder: Path, command: Command) -> 
     ]
 
 
+def test_what_lies_below_is_told_from_here(folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for other programs, which may stand elsewhere."""
+    monkeypatch.chdir(folder)
+    assert command("show", folder, "bb").out.endswith("v2 (rows.jsonl:2) by 50.0, v1 (rows.jsonl:1) by 25.0\n")
+    assert command("diff", folder, "seed", "bb33").out.endswith("aa11 behind on val: v2 (rows.jsonl:2) by 25.0\n")
+    assert f"{folder}/rows.jsonl:2" in command("show", folder, "bb", "--json").out
+    (folder / "rows.jsonl").unlink()
+    assert command("show", folder, "bb").err.endswith("read any more: rows.jsonl does not exist\n")
+
+
 def test_only_the_first_of_many_losses_are_told(folder: Path, command: Command) -> None:
     with closing(Journal.write(folder)) as journal:
         journal.add_cells([cell(GOOD, f"w{n}", 0.0) for n in range(4)])
@@ -282,11 +292,14 @@ def test_unknown_candidates(folder: Path, command: Command, name: str, message: 
 
 
 def test_a_run_that_has_no_candidate_yet(tmp_path: Path, command: Command) -> None:
+    """The way on is `resume` where a run has begun, and `run` where no more than an estimate was made, which leaves no manifest."""
     Journal.write(tmp_path).close()
-    ran = command("front", tmp_path)
-    assert ran.code == 2
-    assert "has no candidate yet" in ran.err
-    assert f"python -m optimizer resume {tmp_path}" in ran.err
+    for way_on in (f"python -m optimizer run CONFIG --out {tmp_path}", f"python -m optimizer resume {tmp_path}"):
+        for arguments in (("front", tmp_path), ("show", tmp_path, "seed"), ("diff", tmp_path, "seed", "best")):
+            ran = command(*arguments)
+            assert ran.code == 2
+            assert "has no candidate yet" in ran.err and ran.err.endswith(f": {way_on}\n")
+        made_from(tmp_path, "m")
 
 
 def test_a_directory_of_something_else(tmp_path: Path, command: Command) -> None:

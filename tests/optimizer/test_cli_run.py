@@ -88,6 +88,33 @@ def test_resume_goes_on_and_replay_confirms(tmp_path: Path, standin: Standin, co
     assert calls_of(standin) == calls
 
 
+def test_a_finished_run_stays_as_it_is(tmp_path: Path, standin: Standin, command: Command) -> None:
+    config, out = project(tmp_path / "p", standin, 80), tmp_path / "out"
+    assert command("run", config, "--out", out).code == 0
+    path = out / "result.json"
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps({**told, "spent": {**told["spent"], "seconds": 1234.5}}))  # a longer run than this one was
+    kept, calls = path.read_bytes(), calls_of(standin)
+    for again in (("resume", out), ("run", config, "--out", out)):
+        ran = command(*again, "--json")
+        assert ran.code == 0 and ran.err.startswith(f"{out}: this run is finished; ")
+        assert path.read_bytes() == kept and json.loads(ran.out) == json.loads(kept)
+        assert "scoring the seed" not in ran.err and "20 min 34 s" in ran.err and "finished: " in ran.err.splitlines()[-1]
+    assert calls_of(standin) == calls
+    more = command("run", config, "--out", out, "--set", "budget.rollouts=120")
+    assert "searching" in more.err and "this run is finished" not in more.err and path.read_bytes() != kept
+
+
+def test_a_spoilt_result_is_written_anew(tmp_path: Path, standin: Standin, command: Command) -> None:
+    config, out = project(tmp_path / "p", standin, 80), tmp_path / "out"
+    assert command("run", config, "--out", out).code == 0
+    first = timeless(out)
+    for spoilt in ("{", json.dumps({**first, "verdict": "perfect"})):
+        (out / "result.json").write_text(spoilt)
+        assert command("resume", out).code == 0
+        assert timeless(out) == first
+
+
 def test_replay_says_where_a_result_does_not_follow_from_the_journal(tmp_path: Path, standin: Standin, command: Command) -> None:
     config = project(tmp_path / "p", standin, 80)
     out = tmp_path / "out"
@@ -145,7 +172,7 @@ def test_an_interrupted_run_keeps_its_state_and_says_how_to_continue(tmp_path: P
     assert process.returncode == 130
     assert stdout == ""
     assert "stopping: the calls under way are waited for" in stderr
-    assert f"interrupted: state kept in {out}; continue with: python -m optimizer resume '{out}'" in stderr
+    assert "interrupted: state kept in out dir; continue with: python -m optimizer resume 'out dir'" in stderr
     assert "Traceback" not in stderr
     assert not (out / "result.json").exists()
 

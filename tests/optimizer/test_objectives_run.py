@@ -156,7 +156,7 @@ def test_mistakes_are_found_before_anything_is_paid_for(
     project.write_text(yaml.safe_dump({**content, "objectives": objectives}))
     monkeypatch.chdir(tmp_path)
     failed = commander(capsys, monkeypatch)(command, project)
-    assert failed.code == 2 and message in failed.err and f"{project}:" in failed.err
+    assert failed.code == 2 and message in failed.err and f"{project.relative_to(tmp_path)}:" in failed.err
     assert standin.stats()["calls"] == {}
 
 

@@ -154,7 +154,7 @@ def test_noise_is_measured_by_calls_that_the_run_makes_too(tmp_path: Path, stand
 
 def test_for_people(tmp_path: Path, standin: Standin, command: Command) -> None:
     out = tmp_path / "out"
-    told = command("check", project(tmp_path, standin), "--estimate", "--out", out, "--set", "in_flight=1").out
+    told = command("check", project(tmp_path, standin), "--estimate", "--out", out, "--set", "in_flight=1").out.replace("\n  ", " ")
     assert f"estimate: {HANDFUL} calls made now and kept in {out}, where the run uses them again" in told
     assert f"task, openai/parcel-a: {HANDFUL} calls answered, half of them within " in told
     assert "proposals: none made yet" in told and "more than 4 cost quality" in told

@@ -1,12 +1,13 @@
 """Numbers and texts as people read them."""
 
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from optimizer.report.words import count, duration, interval, money, points, signed, visible
+from optimizer.report.words import WIDTH, count, duration, folded, from_here, interval, money, points, signed, visible
 
 
 def test_scores_are_points() -> None:
@@ -58,3 +59,24 @@ def test_what_a_terminal_would_obey_is_written_out() -> None:
 def test_nothing_hidden_is_left(text: str) -> None:
     left = visible(text).replace("\n", "").replace("\t", "")
     assert not {unicodedata.category(char) for char in left} & {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def test_paths_are_told_from_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = tmp_path / "a b"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    told = from_here(f"{here}/x.jsonl:3: see ({here}/y), '{here}/c d' and --out={here}/z")
+    assert told == "x.jsonl:3: see (y), 'c d' and --out=z"
+    for other in (f"{tmp_path}/x", f"/up{here}/x", f"{here}s/x", f"in {here}", "runs/x"):
+        assert from_here(other) == other
+    monkeypatch.chdir("/")
+    assert from_here("see /x and https://y") == "see /x and https://y"
+
+
+@given(st.lists(st.text("ab", min_size=1, max_size=30), min_size=1).map(" ".join))
+def test_long_lines_are_folded_and_lose_no_word(text: str) -> None:
+    lines = folded(f"{text}\n  short").split("\n")
+    assert lines.pop() == "  short" and all(len(line) <= WIDTH for line in lines)
+    assert " ".join(lines).split() == text.split() and all(line.startswith("  ") for line in lines[1:])
+    path = "/x" * WIDTH
+    assert path in folded(f"see {path} there").split("\n")[1]
