@@ -5,7 +5,7 @@ start, or its commit), so whether the budget allows a job is the same at any con
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adapters.answer import Usage
