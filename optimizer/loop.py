@@ -30,6 +30,7 @@ from optimizer.evaluate import Cell, Evaluator, emitted
 from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageStarted
 from optimizer.journal import AWAITED, CLOSING, COMMIT, CandidateRow, Journal
 from optimizer.noise import is_noisy, measured
+from optimizer.order import OPENING
 from optimizer.policy import Objectives
 from optimizer.pool import Composing, Pool
 from optimizer.propose.guards import Guards
@@ -42,7 +43,7 @@ LINES = "lines"
 REPEATED = 0.2
 """The part of a limit that may be set aside for running the report's examples more than once."""
 WORTHWHILE = 2
-"""Blocks that there have to be rollouts for, or a proposal is not made: with fewer, what it says could not be confirmed on val."""
+"""Blocks that there have to be rollouts for, or a later proposal is not made: with fewer, what it says could not be confirmed on val."""
 NOTHING_LEFT, NO_PROPOSALS, CLOCK, ROLLOUTS = "nothing left to improve", "nothing left to try", "minutes", "rollouts"
 
 
@@ -93,6 +94,7 @@ class Search:
         examples = [*data.train, *data.val]
         self._table = Table(examples, self._objectives(()))
         self._pool = Pool(seed, self._table, examples, data.val, composing)
+        self._block = min(BLOCK, len(examples) * len(evaluator.models))
         self._in_vain = 0
         self._committed = False
         self._schedule = Schedule(seed, data, rules, evaluator.models, proposers, self._table, self._pool, objectives)
@@ -140,10 +142,10 @@ class Search:
         self._admit()
         while self._order:
             job = self._order[0]
-            if job.proposer is not None and self._lacks_rollouts(WORTHWHILE):
+            if job.proposer is not None and self._comes_to_nothing(job.index):
                 self._stopped_by = self._stopped_by or ROLLOUTS
                 break
-            if job.index in self._late and self._ledger.refusal(job.claim) is None:
+            if job.index in self._late and self._stopped_by is None and self._ledger.refusal(job.claim) is None:
                 self._late.remove(job.index)
                 self._start(job)
             if job.index in self._flights:
@@ -158,8 +160,10 @@ class Search:
         for index in self._flights:
             self._journal.decide(index, AWAITED, {})
 
-    def _lacks_rollouts(self, blocks: int) -> bool:
-        return self._ledger.refusal(Claim(rollouts=BLOCK * blocks)) is not None
+    def _comes_to_nothing(self, proposal: int, before: int = 0) -> bool:
+        """Whether there are no rollouts for what would have to follow from a proposal, once so many other runs have used theirs."""
+        blocks = before + (1 if proposal <= OPENING else WORTHWHILE)
+        return self._ledger.refusal(Claim(rollouts=blocks * self._block)) is not None
 
     # --- the seed -------------------------------------------------------------------------------------------------
 
@@ -233,7 +237,7 @@ class Search:
         self._stopped_by = self._exhausted()
         while self._stopped_by is None and self._drawn:
             job = self._drawn[0]
-            if job.proposer is not None and self._lacks_rollouts(self._rules.order.runs_before_heir(job.index) + WORTHWHILE):
+            if job.proposer is not None and self._comes_to_nothing(job.index, self._rules.order.runs_before_heir(job.index)):
                 self._late.add(self._drawn.popleft().index)
                 continue
             # The clock comes last: where another limit ends the run it does so again, whatever the clock says by then.
