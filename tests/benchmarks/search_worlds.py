@@ -352,7 +352,7 @@ def main() -> None:
     parser.add_argument("--world", choices=list(WORLDS), default="plain")
     parser.add_argument("--strength", type=float, help="how much prompts matter, 0..1")
     parser.add_argument("--models", type=int, default=1)
-    parser.add_argument("--in-flight", default="2")
+    parser.add_argument("--in-flight", default="4")
     parser.add_argument("--without", default="", help=f"of {', '.join(PARTS)}")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=JSON")
     parser.add_argument("--classic", action="store_true")

@@ -83,7 +83,7 @@ async def searched(bench: Bench, budget: int) -> Found:
     search = Search(
         seed,
         bench.data,
-        rules=Rules(Order(2), 0, 1.0, priced=False, report_share=share, repeats=dict.fromkeys(bench.evaluator.models, 1)),
+        rules=Rules(Order(4), 0, 1.0, priced=False, report_share=share, repeats=dict.fromkeys(bench.evaluator.models, 1)),
         evaluator=bench.evaluator,
         proposers=[bench.proposer(20)],
         guards=guards,
