@@ -33,15 +33,12 @@ OPENED = "test opened for "
 """The kind of the report's decision to open the test split, up to the candidate that it was opened for."""
 STANDING = "standing"
 """The kind of what the last job left: how the candidates stand."""
-COMMIT = "commit"
-"""The kind of what came of a job, or of the report."""
-CLOSING = "closing"
-"""The kind of what came of a run that was taken in since the search was at its end, before its place had come."""
+COMMIT, CLOSING = "commit", "closing"
+"""The kinds of what came of a job (or of the report), and of a run that was taken in at the search's end, before its place had come."""
 AWAITED = "awaited"
 """The kind of the decision to end the search while a proposal's place has not come: it is paid for, and not taken in."""
 REPORT_JOB = 2**31
 """The job of the final report: after every job of the search."""
-
 REPORTED, UNSEALED = "test", "report"
 """The split that cells of a report are noted under: where there is a test split, and where it is made on val."""
 

@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,10 @@ from optimizer.budget import Claim, Ledger, Used
 from optimizer.build import Prepared
 from optimizer.configfile import resolved
 from optimizer.desk import Desk
-from optimizer.errors import JournalError
+from optimizer.errors import BudgetError, JournalError
 from optimizer.evaluate import Cell, CellKey, Evaluator, TaskModel
 from optimizer.events import CellFilled, Diverged, Event, Observer, Spent, Warned
-from optimizer.journal import Journal
+from optimizer.journal import REPORTED, UNSEALED, Journal
 from optimizer.loop import Search
 from optimizer.order import Order
 from optimizer.outlook import Lookout
@@ -51,7 +51,9 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
             if holds_another_run(out, new, allow_changes=allow_changes):
                 journal.forget_derived()  # before the new manifest: a kill between the two must not leave decisions of another run
             elif (out / MANIFEST).exists() and read_manifest(out)["config"].get("budget") != config["budget"]:
-                journal.write_off_end()
+                with journal.together():
+                    journal.write_off_end()
+                    _check_room(prepared, journal)
             write_manifest(out, new)
             journal.sit_down()
             result = await _derive(prepared, journal, observer, replay=False)
@@ -128,8 +130,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
     evaluator = evaluator_of(prepared, desk, journal, filled, observer)
     rollouts, paid, met = journal.written_off()
     ledger.settle(ledger.hold(Claim()), [Used(rollouts, paid, len(paid))])
-    left = report_cells(prepared) - sum(who == prepared.seed.id and repeat == 0 for who, _, _, repeat in met)
-    rules = rules_of(prepared, left)
+    rules = rules_of(prepared, _report_left(prepared, met))
     search = Search(
         prepared.seed,
         prepared.data,
@@ -155,6 +156,24 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         return result
     finally:
         await hang_up(prepared, desk, journal)
+
+
+def _report_left(prepared: Prepared, met: Set[CellKey]) -> int:
+    """The cells that the report may take; without those of the seed that a former one has filled."""
+    return report_cells(prepared) - sum(who == prepared.seed.id and repeat == 0 for who, _, _, repeat in met)
+
+
+def _check_room(prepared: Prepared, journal: Journal) -> None:
+    """Before a run goes on with another limit on rollouts: it has to hold all that is spent, and a report on another best candidate.
+    With less the search would end before it was where it has been, and what it had paid for beyond would be in no account."""
+    limit, (former, _, met) = prepared.config.budget.rollouts, journal.written_off()
+    searched = [row for each in journal.candidates() for row in journal.cells(each.id) if row.split not in (REPORTED, UNSEALED)]
+    spent, report = len(searched) + former, _report_left(prepared, met)
+    if limit is not None and limit < spent + report:
+        raise BudgetError(
+            f"budget.rollouts: {limit} leaves no room to go on: {spent} are spent, and a report on another prompt may take {report}. Raise "
+            f"it to {spent + report} at least, or leave it as it was."
+        )
 
 
 def evaluator_of(

@@ -121,7 +121,13 @@ class Trail:
 
 
 async def searched(
-    journal: Journal, budget: BudgetConfig, in_flight: int, proposer: Slow | None = None, model: Model | None = None, seed: int = 0
+    journal: Journal,
+    budget: BudgetConfig,
+    in_flight: int,
+    proposer: Slow | None = None,
+    model: Model | None = None,
+    seed: int = 0,
+    time_is_up: Callable[[], bool] = lambda: False,
 ) -> Trail:
     data, desk, suite = SearchData(tuple(TRAIN), tuple(VAL)), Desk(journal), Suite([Exact()])
     adapter = PromptAdapter(system="{instructions}", user="{text}", inputs=["text"])
@@ -140,7 +146,7 @@ async def searched(
         objectives=ObjectivesConfig(),
         dimensions=suite.dimensions,
         rules=Rules(Order(in_flight), random_seed=seed, max_failed_share=0.2, priced=False, report_share=0.0),
-        time_is_up=lambda: False,
+        time_is_up=time_is_up,
     ).run()
     told = [event.index for event in events if isinstance(event, JobCommitted)]
     committed, closing = ({job: body for job, _, body in journal.decisions(kind) if job} for kind in (COMMIT, CLOSING))
@@ -253,6 +259,20 @@ async def test_the_opening_is_made_at_the_same_time() -> None:
 
     with memory() as journal:
         await asyncio.wait_for(searched(journal, BudgetConfig(rollouts=150), 1, Slow(before=before)), timeout=30)
+
+
+def test_no_proposal_is_begun_when_the_time_is_up() -> None:
+    """Not even one that was put off, and whose place comes then."""
+    order = Order(4)
+    with memory() as journal:
+        over = lambda: len(journal.decisions(COMMIT)) > OPENING + 4  # noqa: E731
+        trail = asyncio.run(searched(journal, BudgetConfig(rollouts=142), 4, time_is_up=over))
+        assert trail.stopped_by == "minutes" and max(trail.jobs) > OPENING
+        begun = {job for (job,) in journal._all("SELECT DISTINCT job FROM calls")}
+        late = [job for job in range(OPENING + 1, max(begun)) if aim_of(job) == PROPOSE and order.place(job, True)[0] > OPENING + 4]
+        assert late and not begun & set(late)
+        again = asyncio.run(searched(journal, BudgetConfig(rollouts=142), 4, time_is_up=lambda: True))
+        assert (again.commits, again.closing) == (trail.commits, trail.closing) and not again.diverged
 
 
 async def test_what_proposals_claim_and_do_not_use_does_not_end_the_search() -> None:

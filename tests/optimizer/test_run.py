@@ -142,6 +142,19 @@ def test_a_larger_budget_goes_on_where_the_run_was(project: Path, tmp_path: Path
     assert replayed(project, tmp_path / "run", "budget.rollouts=220", width) == []
 
 
+def test_a_budget_with_no_room_for_another_report_is_refused_and_the_next_larger_one_is_kept(tmp_path: Path, standin: Standin) -> None:
+    """With less than that, blocks that were paid for would be in no account, and the limit would be passed."""
+    sizes = {"train": 20, "val": 12, "test": 24}
+    config, out = write_project(tmp_path / "project", standin.api_base, budget={"rollouts": 134}, sizes=sizes), tmp_path / "run"
+    first = sit(config, out, "random_seed=1")
+    with pytest.raises(BudgetError, match=r"rollouts: 136 leaves no room to go on: \d+ are spent.* Raise it to \d+ at least") as told:
+        sit(config, out, "random_seed=1", "budget.rollouts=136")
+    assert but_for_time(sit(config, out, "random_seed=1")) == but_for_time(first), "nothing has changed"
+    enough = re.findall(r"to (\d+) at least", str(told.value))[0]
+    more = sit(config, out, "random_seed=1", f"budget.rollouts={enough}")
+    assert task_calls(standin) == more["spent"]["rollouts"] <= int(enough)
+
+
 def test_a_changed_config_is_another_run(project: Path, tmp_path: Path, standin: Standin) -> None:
     sit(project, tmp_path / "run")
     with pytest.raises(JournalError, match=r"random_seed.*--resume"):
@@ -186,6 +199,15 @@ def test_a_budget_too_small_to_compare_anything_costs_nothing(project: Path, tmp
     with pytest.raises(BudgetError, match=rf"rollouts would come before the first comparison.*may take {least}\. Raise budget\.rollouts"):
         sit(project, tmp_path / "run", "budget.rollouts=60")
     assert standin.stats()["calls"] == {}
+
+
+@pytest.mark.parametrize("sizes", [SMALL, {"train": 3, "val": 3, "test": 3}])
+def test_the_least_budget_is_enough_for_a_comparison(tmp_path: Path, standin: Standin, sizes: dict[str, int]) -> None:
+    seed = min(FIRST, sizes["train"]) + min(FIRST // 2, sizes["val"])
+    least = seed + min(BLOCK, seed) + 2 * sizes["test"]
+    config = write_project(tmp_path / "project", standin.api_base, budget={"rollouts": least}, sizes=sizes)
+    result = sit(config, tmp_path / "run")
+    assert seed < result["spent"]["rollouts"] == task_calls(standin) <= least
 
 
 def test_a_budget_too_small_for_a_proposal_costs_nothing(project: Path, tmp_path: Path, standin: Standin) -> None:
