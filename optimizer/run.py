@@ -50,10 +50,11 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
         with closing(Journal.write(out)) as journal:  # one of another version is told as such, and not as another config
             if holds_another_run(out, new, allow_changes=allow_changes):
                 journal.forget_derived()  # before the new manifest: a kill between the two must not leave decisions of another run
-            elif (out / MANIFEST).exists() and read_manifest(out)["config"].get("budget") != config["budget"]:
+            elif (out / MANIFEST).exists() and (before := read_manifest(out)["config"].get("budget", {})) != config["budget"]:
                 with journal.together():
                     journal.write_off_end()
-                    _check_room(prepared, journal)
+                    if before.get("rollouts") != prepared.config.budget.rollouts:
+                        _check_room(prepared, journal)
             write_manifest(out, new)
             journal.sit_down()
             result = await _derive(prepared, journal, observer, replay=False)
