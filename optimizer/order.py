@@ -28,15 +28,21 @@ class Order:
 
     in_flight: int
 
+    def width(self, index: int) -> int:
+        """Jobs under way at a time. It grows with what is known, since what is not known yet costs little as long as it is a small part
+        of that (Perchet, Rigollet, Chassang and Snowberg 2016, "Batched bandit problems", Annals of Statistics 44(2))."""
+        grown = max(self.in_flight, GRADUAL) * (BEGUN + index - OPENING) // FULL
+        return max(1, min(self.in_flight, grown))
+
     def place(self, index: int, proposing: bool) -> tuple[int, int]:
         """Where a job stands in the order: a run by its index, a proposal behind it; those of the opening at its end."""
         if not proposing:
             return index, index
-        return OPENING if index <= OPENING else index + self._width(index) + LAG, index
+        return OPENING if index <= OPENING else index + self.width(index) + LAG, index
 
     def known_to(self, index: int) -> int:
         """The place up to which all have committed when a job is drawn. After the opening, all of it has."""
-        known = index - self._width(index)
+        known = index - self.width(index)
         return known if index <= OPENING else max(OPENING, known)
 
     def heir(self, index: int) -> int:
@@ -47,9 +53,3 @@ class Order:
     def runs_before_heir(self, index: int) -> int:
         """How many runs stand between a proposal and its heir."""
         return sum(aim_of(each) != PROPOSE for each in range(index + 1, self.heir(index)))
-
-    def _width(self, index: int) -> int:
-        """Jobs under way at a time. It grows with what is known, since what is not known yet costs little as long as it is a small part
-        of that (Perchet, Rigollet, Chassang and Snowberg 2016, "Batched bandit problems", Annals of Statistics 44(2))."""
-        grown = max(self.in_flight, GRADUAL) * (BEGUN + index - OPENING) // FULL
-        return max(1, min(self.in_flight, grown))

@@ -51,7 +51,7 @@ class Pace:
         while drawn or order:
             while drawn and (not order or ordered.known_to(drawn[0][0]) < order[0][0][0]):
                 index, proposal = drawn.popleft()
-                took = rng.choice(self.proposals) if proposal else self._wave(BLOCK, in_flight, rng)
+                took = rng.choice(self.proposals) if proposal else self._wave(BLOCK, ordered.width(index), rng)
                 insort(order, (ordered.place(index, proposal), now + took))
             now = max(now, order.pop(0)[1])
         return now + self._wave(work.report, 1, rng)
