@@ -12,6 +12,7 @@ and with scores that are 0 or 1. Three things mend that; tests/benchmarks/covera
 - whole groups are weighted, not examples, because the examples of one group are not independent.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -49,12 +50,14 @@ class Difference:
 
 
 def compute_improvement(baseline_score: float, optimized_score: float, *, compat: bool = False) -> float:
-    """The gain relative to the baseline: 0.25 is a quarter more. Where the baseline is 0 there is no ratio, and the optimized
-    score itself is returned. Better is positive for negative baselines too; with `compat` it is negative there, as in Karenina.
-    NaN where either is NaN."""
-    if baseline_score == 0.0:
-        return float(optimized_score)
-    return float((optimized_score - baseline_score) / (baseline_score if compat else abs(baseline_score)))
+    """The gain relative to the baseline: 0.25 is a quarter more. Where the baseline is 0, or so near that no float holds the ratio, the
+    optimized score itself is returned. Better is positive for negative baselines too; with `compat` it is negative there, as in
+    Karenina. NaN where either is NaN."""
+    baseline, optimized = float(baseline_score), float(optimized_score)
+    if baseline == 0.0:
+        return optimized
+    ratio = (optimized - baseline) / (baseline if compat else abs(baseline))
+    return optimized if math.isinf(ratio) else ratio
 
 
 def paired_difference(

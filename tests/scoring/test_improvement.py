@@ -156,6 +156,11 @@ unit = st.one_of(st.just(0.0), st.just(1.0), st.floats(0, 1), st.just(math.nan))
 rows = st.lists(st.tuples(unit, unit, unit, unit, st.sampled_from(["a", "b", None])), min_size=1, max_size=12)
 
 
+def test_a_seed_that_is_next_to_nothing_gives_no_infinite_gain() -> None:
+    found = paired_difference([0.0, 1e-313], [0.0, 0.5], rng_seed=0)
+    assert found.relative == found.best == 0.25
+
+
 @given(rows, st.randoms())
 @settings(max_examples=40, deadline=None)
 def test_any_order_gives_the_same_plain_numbers(given_rows: list[Any], random: Any) -> None:

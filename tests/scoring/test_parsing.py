@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from adapters.answer import TracedAnswer
@@ -22,8 +22,15 @@ prose = st.text(st.characters(exclude_characters="{}`"), max_size=20)
 
 @given(objects, prose, prose)
 def test_an_object_is_found_in_other_text(value: dict[str, Any], before: str, after: str) -> None:
+    """Unless all of it is one string in quotes."""
+    assume(not before.lstrip().startswith('"'))
     said = json.dumps(value, ensure_ascii=False).replace("`", "'")
     assert read_object(TracedAnswer(f"{before} {said} {after}"), anywhere=True) == json.loads(said)
+
+
+def test_a_string_in_quotes_is_no_object() -> None:
+    with pytest.raises(UnreadableError, match="not an object"):
+        read_object(TracedAnswer('" {} "'), anywhere=True)
 
 
 @pytest.mark.parametrize(
