@@ -10,7 +10,8 @@ The score of a candidate c on an example e with a model m, in one dimension:
 words that they could have in common, and divided by the sum over the candidate's lines where that is more than 1. So a line mostly acts
 where it speaks of what is asked, and saying it twice adds little. `own` is what a candidate is worth beyond the sum of its lines: for
 texts that do not fall into lines that act by themselves, it is all there is. `taste` is what one model makes of a line beyond that. Every
-effect has a normal prior around 0 (help: around HELP), every example an effect of its own, which is integrated out; the posterior is exact.
+effect has a normal prior around 0 (help: around HELPS), every example an effect of its own, which is integrated out; the posterior is
+exact.
 
 A mixed model for comparisons over incomplete rows, as for example in Pinheiro and Bates 2000, chapter 2; choosing by draws from it is
 Thompson sampling (Thompson 1933, Biometrika 25), here for a linear bandit.
@@ -34,11 +35,15 @@ from optimizer.policy import Array, Objectives
 from optimizer.units import Unit, units
 from optimizer.words import Words
 
-WORTH, TASTE, FORCE, OWN, BEND, HELP = 0.03, 0.02, 0.3, 0.05, 0.3, 0.2
-"""Standard deviations of the effects (HELP: also the mean of its own), for scores that are 0 or 1 half and half, whose deviation is 0.5;
-for others they are scaled."""
+WORTH, TASTE, FORCE, OWN, BEND, HELP = 0.03, 0.02, 0.3, 0.05, 0.1, 0.3
+"""Standard deviations of the effects, for scores that are 0 or 1 half and half, whose deviation is 0.5; for others they are scaled."""
+HELPS = 0.2
+"""The mean of `help`, in the same scale; that of the others is 0."""
 IDLE = -0.03
-"""What a line that speaks of nothing in any example is taken to add, until it shows: a prompt is better short."""
+"""What a line that speaks of nothing in any example is taken to add, until it shows: a prompt is better short. Not so where lines do not
+speak of the examples at all."""
+SPEAKING = 0.25
+"""The share of a component's lines that speak of some example, below which lines do not act by themselves as far as anybody can see."""
 LEAST = 0.02
 """Scores that vary less than this are taken to vary so much."""
 SAMPLE = 500
@@ -92,12 +97,9 @@ class Belief:
         """The indexes of its lines, rising."""
         return tuple(sorted(self._index[unit] for unit in units(candidate)))
 
-    def speaking(self) -> dict[str, float]:
-        """Component → the share of its lines that speak of some example."""
-        speaks: dict[str, list[bool]] = {}
-        for unit, most in zip(self.units, self.relevance.max(axis=1, initial=0.0).tolist(), strict=True):
-            speaks.setdefault(unit.component, []).append(most > 0)
-        return {name: sum(each) / len(each) for name, each in speaks.items()}
+    def silent(self) -> set[str]:
+        """The components whose lines do not speak of the examples."""
+        return silent(self.units, self.relevance)
 
     @property
     def relevance(self) -> Array:
@@ -132,6 +134,14 @@ def shares(relevance: Array) -> Array:
     """Of one candidate's lines: lines × examples, both."""
     found: Array = relevance / np.maximum(relevance.sum(axis=0), 1.0)
     return found
+
+
+def silent(units: Sequence[Unit], relevance: Array) -> set[str]:
+    """The components of whose lines too few are relevant (lines × examples) for any example."""
+    speaks: dict[str, list[bool]] = {}
+    for unit, row in zip(units, relevance, strict=True):
+        speaks.setdefault(unit.component, []).append(bool(row.any()))
+    return {name for name, each in speaks.items() if sum(each) < SPEAKING * len(each)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,9 +210,10 @@ class Shape:
     def prior(self) -> tuple[Array, Array]:
         """Means and standard deviations."""
         mean, deviation = np.zeros(self.size), np.full(self.size, OWN)
-        mean[self.help], deviation[0] = HELP, 1.0
-        mean[self.worth()] = np.where(self.relevance.any(axis=1), 0.0, IDLE)
-        deviation[1 : self.help + 1] = BEND
+        apart = silent(self.units, self.relevance)
+        idle = [unit.component not in apart and not row.any() for unit, row in zip(self.units, self.relevance, strict=True)]
+        mean[self.help], mean[self.worth()] = HELPS, np.where(idle, IDLE, 0.0)
+        deviation[0], deviation[1 : self.help], deviation[self.help] = 1.0, BEND, HELP
         deviation[self.worth()], deviation[self.force()] = WORTH, FORCE
         deviation[self.taste(np.arange(len(self.units)))] = TASTE
         return mean, deviation

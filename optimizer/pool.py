@@ -20,7 +20,7 @@ HEAT = 0.5
 """How far draws for exploring spread, relative to the posterior: less than 1 spends more on what looks good."""
 LONGER = 2
 """Lines that a new text may have more than any that was run."""
-SURE = 2.8
+SURE = 2.5
 """Standard deviations that the best has to be better than the seed by; `tests/benchmarks/search_worlds.py sure` measures how often chance
 gets there."""
 SETTLED = 10
@@ -118,7 +118,7 @@ class Pool:
 
     def _compose(self, start: Candidate, drawn: Sequence[Array], weights: Array) -> tuple[int, ...]:
         effects = self._now.effects(drawn, weights)
-        whole = self._rewrites.whole(self._belief.speaking())
+        whole = self._rewrites.whole(self._belief.silent())
         return self._composing.composer.climb(self._belief.units, self._belief.lines(start), effects, self._longest(), whole)
 
     def _longest(self) -> dict[str, int]:

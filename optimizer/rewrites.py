@@ -1,5 +1,6 @@
 """Rewrites: what proposals have made of each component's text, and whether it is a sum of lines that can be put together anew."""
 
+from collections.abc import Set
 from statistics import fmean
 
 from adapters.candidate import DEMONSTRATIONS, Candidate
@@ -11,8 +12,6 @@ KEPT = 0.5
 """The share of lines that a rewrite keeps word for word, below which what is learned of a line is of no use to the next text."""
 TELLING = 3
 """Lines that a text needs for its rewrite to tell how many are kept."""
-SPEAKING = 0.25
-"""The share of lines that speak of some example, below which lines do not act by themselves as far as anybody can see."""
 
 
 class Rewrites:
@@ -28,10 +27,9 @@ class Rewrites:
                 if len(before) >= TELLING:
                     self._kept.setdefault(name, []).append(len(before & after) / len(before))
 
-    def whole(self, speaking: dict[str, float]) -> set[str]:
-        """The components whose texts are better taken whole. `speaking`: component → the share of its known lines that speak of an
-        example."""
-        return {name for name in self._sizes if not self._apart(name) or speaking[name] < SPEAKING}
+    def whole(self, silent: Set[str]) -> set[str]:
+        """The components whose texts are better taken whole. `silent`: those whose lines do not speak of the examples."""
+        return {name for name in self._sizes if not self._apart(name) or name in silent}
 
     def _apart(self, name: str) -> bool:
         return fmean(self._sizes[name]) >= FEWEST and fmean(self._kept.get(name, [1.0])) >= KEPT

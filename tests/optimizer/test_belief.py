@@ -113,9 +113,11 @@ class Oracle:
         self.relevance = {unit: relevant(unit.text, world.examples) for unit in self.lines}
         self.prior: dict[object, tuple[float, float]] = {"level": (0.5, self.scale), "help": (0.2 * self.scale, 0.3 * self.scale)}
         for name, power in product({unit.component for unit in self.lines}, (1, 2)):
-            self.prior["bend", name, power] = (0.0, 0.3 * self.scale)
+            self.prior["bend", name, power] = (0.0, 0.1 * self.scale)
         for unit in self.lines:
-            self.prior["worth", unit] = (0.0 if any(self.relevance[unit]) else -0.03 * self.scale, 0.03 * self.scale)
+            beside = [any(self.relevance[other]) for other in self.lines if other.component == unit.component]
+            idle = not any(self.relevance[unit]) and beside.count(True) >= len(beside) / 4
+            self.prior["worth", unit] = (-0.03 * self.scale if idle else 0.0, 0.03 * self.scale)
             self.prior["force", unit] = (0.0, 0.3 * self.scale)
         models = world.objectives.models
         for who in world.candidates:
@@ -436,8 +438,21 @@ def test_without_cells_all_is_the_prior() -> None:
     made = Belief([example("e0")])
     made.meet(candidate("one line"))
     now = made.posterior([], Objectives(["a", "b"], ["right"]))
-    assert now.levels(now.means).tolist() == [pytest.approx([0.5 + belief.IDLE * 0.04] * 2)]
+    assert now.levels(now.means).tolist() == [pytest.approx([0.5] * 2)]
     assert now.sureness(0, np.ones(2)) == 0.0
+
+
+def test_what_speaks_of_nothing_is_idle_where_other_lines_speak() -> None:
+    made = Belief([example("e0", text="red"), example("e1", text="red"), example("e2", text="blue"), example("e3", text="blue")])
+    for text in ("idle", "red\nidle", "red\nidle\n1\n2", "red\nidle\n1\n2\n3"):
+        made.meet(candidate(text))
+        now = made.posterior([], Objectives(["a"], ["right"]))
+        speaks = 0 < made.relevance.any(axis=1).mean() >= belief.SPEAKING
+        assert made.silent() == (set() if speaks else {"instructions"})
+        assert now.shape.prior[0][now.shape.worth()].tolist() == [
+            belief.IDLE if speaks and unit.text != "red" else 0.0 for unit in made.units
+        ]
+    assert not speaks, "of five lines one"
 
 
 def test_without_dimensions_there_are_no_levels() -> None:

@@ -1,5 +1,6 @@
 """The pool: who is next, and how those stand that are known."""
 
+import random
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -108,8 +109,9 @@ def test_failures_alone_do_not_lift_a_candidate(failed: list[bool], scores: list
     assert made.best() is SEED
 
 
-def test_failing_on_the_hard_examples_is_no_gain() -> None:
-    made = pool({SEED: half(), CHILD: [1.0 if value else None for value in half()]})
+def test_failing_on_most_of_the_hard_examples_is_no_gain() -> None:
+    """On all of them it would be one in two cells of this candidate, and nobody could know."""
+    made = pool({SEED: half(), CHILD: [1.0 if value else None if k % 3 else 0.0 for k, value in enumerate(half())]})
     assert made.best() is SEED
     assert made.overall(CHILD) - made.overall(SEED) < 0.2, "of what it met it has all right, and so has the seed there"
 
@@ -171,15 +173,19 @@ def test_the_end_is_not_reached_while_the_perfect_one_is_not_surely_better_than_
 
 def test_what_is_believed_is_the_same_to_the_last_digit_in_whatever_order_it_is_added_up() -> None:
     rows: dict[Candidate, Row] = {SEED: half(), CHILD: [0.7, 0.1, 0.3] * 20, OTHER: [0.2, 0.9, None] * 20}
-    made, other = pool(rows), pool(rows)
-    other._table = Table(ALL, made._table.objectives)
-    other._table.add(reversed(made._table.all()))
-    other.learn()
-    assert not np.array_equal(made._now.levels(made._now.means), other._now.levels(other._now.means)), "they differ in rounding"
-    for each in (SEED, CHILD, OTHER):
-        assert made.level(each).tolist() == other.level(each).tolist()
-    assert made.favourite() == other.favourite()
-    assert [draw(made, n) for n in range(5)] == [draw(other, n) for n in range(5)]
+    made, rounded = pool(rows), False
+    for number in range(10):
+        other, cells = pool(rows), made._table.all()
+        random.Random(number).shuffle(cells)
+        other._table = Table(ALL, made._table.objectives)
+        other._table.add(cells)
+        other.learn()
+        rounded = rounded or not np.array_equal(made._now.levels(made._now.means), other._now.levels(other._now.means))
+        for each in (SEED, CHILD, OTHER):
+            assert made.level(each).tolist() == other.level(each).tolist()
+        assert made.favourite() == other.favourite()
+        assert [draw(made, n) for n in range(5)] == [draw(other, n) for n in range(5)]
+    assert rounded, "else this shows nothing"
 
 
 def test_of_two_that_are_equal_but_for_rounding_the_first_is_the_parent() -> None:
