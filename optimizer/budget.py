@@ -44,12 +44,16 @@ class Used:
     """How often it used a call, counting those that others had made."""
 
 
+NO_USE = Used(0, {}, 0)
+
+
 class Ledger:
     """Who may spend what. Rollouts are counted once per cell and calls once per key, whoever asks for them again."""
 
-    def __init__(self, limits: BudgetConfig) -> None:
-        self._limits = limits
-        self._rollouts = self._uses = 0
+    def __init__(self, limits: BudgetConfig, before: Used = NO_USE) -> None:
+        """`before`: what is spent already. Who uses a call of these again does not pay again."""
+        self._limits, self._before = limits, before
+        self._rollouts, self._uses = before.cells, 0
         self._calls: dict[str, Usage] = {}
         self._held: dict[int, Claim] = {}
         self._unpriced_usd: list[float] = []
@@ -93,21 +97,24 @@ class Ledger:
         self._calls.update(calls)
 
     def spent(self, seconds: float = 0.0) -> Spent:
-        usages = list(self._calls.values())
+        usages = list(self._paid().values())
         prices = _prices(usages)
         return Spent(
             rollouts=self._rollouts,
             calls=len(usages),
-            cached=self._uses - len(usages),
+            cached=self._uses - len(self._calls),
             input_tokens=sum(u.input_tokens for u in usages),
             output_tokens=sum(u.output_tokens for u in usages),
             usd=math.fsum(prices) if len(prices) == len(usages) else None,  # fsum: the same in any order
             seconds=seconds,
         )
 
+    def _paid(self) -> Mapping[str, Usage]:
+        return {**self._before.calls, **self._calls}
+
     def _settled(self) -> Claim:
         spent = self.spent()
-        usd = math.fsum([*_prices(self._calls.values()), *self._unpriced_usd])
+        usd = math.fsum([*_prices(self._paid().values()), *self._unpriced_usd])
         return Claim(spent.rollouts, spent.calls, spent.input_tokens + spent.output_tokens, usd)
 
 

@@ -98,6 +98,16 @@ class CellRow:
     body: Mapping[str, Any]
 
 
+class WrittenOff(NamedTuple):
+    """What a run had paid when its budget was changed. `rollouts` and `cells`: those of its reports; `calls`: all, by key; `jobs`: those of
+    the search that have nothing left to pay."""
+
+    rollouts: int
+    cells: frozenset[tuple[str, str, str, int]]
+    calls: Mapping[str, Usage]
+    jobs: frozenset[int]
+
+
 class Answered(NamedTuple):
     """A call that was answered, and the seconds that it took."""
 
@@ -300,26 +310,38 @@ class Journal:
         return [CellRow(who, example, model, n, part, failed, self._json(body)) for who, example, model, n, part, failed, body in rows]
 
     def write_off_end(self) -> None:
-        """Before a run goes on with another budget: what its report took so far stays spent, whatever candidate the next report is on; and
-        what its search did not take in, or only since it was the end, has a place again, so what failed there is tried again.
+        """Before a run goes on with another budget: what it has paid so far stays spent, its report too, whatever candidate the next one is
+        on; and what its search did not take in, or only since it was the end, has a place again, so what failed there is tried again.
 
         Where the report was broken off, calls that were answered when nobody scored them any more are rollouts too."""
+        ended = f"SELECT job FROM decisions WHERE job < {REPORT_JOB} AND kind IN ('{COMMIT}', '{CLOSING}', '{AWAITED}') ORDER BY job"
+        jobs = {job for (job,) in self._all(ended)}
         self._run("DELETE FROM decisions WHERE kind IN (?, ?)", AWAITED, CLOSING)
-        calls = self._all("SELECT key FROM calls WHERE job = ? AND error IS NULL ORDER BY key", REPORT_JOB)
+        committed = f"SELECT job FROM decisions WHERE kind = '{COMMIT}'"
+        again = self._all(
+            f"SELECT job FROM calls WHERE error IS NOT NULL AND job NOT IN ({committed}) UNION "
+            f"SELECT json_extract(body, '$.job') AS job FROM scores WHERE {SCORER_FAILURES} AND job NOT IN ({committed})"
+        )
+        calls = self._all("SELECT key FROM calls WHERE job != ? AND error IS NULL ORDER BY key", NO_JOB)
         cells = self._all(
             f"SELECT candidate, example, model, repeat FROM cells WHERE split IN ('{REPORTED}', '{UNSEALED}') ORDER BY 1, 2, 3, 4"
         )
         tasks = self._all("SELECT 1 FROM calls WHERE job = ? AND role = ? AND error IS NULL", REPORT_JOB, TASK)
-        noted = {"calls": [key for (key,) in calls], "cells": [list(cell) for cell in cells], "rollouts": max(len(cells), len(tasks))}
+        noted = {
+            "rollouts": max(len(cells), len(tasks)),
+            "cells": [list(cell) for cell in cells],
+            "calls": [key for (key,) in calls],
+            "jobs": sorted(jobs - {job for (job,) in again}),
+        }
         self.decide(REPORT_JOB, WRITTEN_OFF, noted)
 
-    def written_off(self) -> tuple[int, dict[str, Usage], set[tuple[str, str, str, int]]]:
-        """How many rollouts former reports took, their calls and their cells, as `write_off_end` has noted them."""
-        noted = self.decision(REPORT_JOB, WRITTEN_OFF) or {"calls": [], "cells": [], "rollouts": 0}
-        outcomes = {key: self.call(key) for key in noted["calls"]}
+    def written_off(self) -> WrittenOff:
+        """As `write_off_end` has noted it; nothing where it has not."""
+        noted = self.decision(REPORT_JOB, WRITTEN_OFF) or {}
+        outcomes = {key: self.call(key) for key in noted.get("calls", ())}
         calls = {key: outcome.usage for key, outcome in outcomes.items() if isinstance(outcome, Completion)}
-        cells = {(candidate, example, model, repeat) for candidate, example, model, repeat in noted["cells"]}
-        return noted.get("rollouts", len(cells)), calls, cells
+        cells = frozenset((candidate, example, model, repeat) for candidate, example, model, repeat in noted.get("cells", ()))
+        return WrittenOff(noted.get("rollouts", len(cells)), cells, calls, frozenset(noted.get("jobs", ())))
 
     def forget_derived(self) -> None:
         """Before a run with a changed config: the outcomes stay, as no job's any more, and what followed from them goes. What stays too is

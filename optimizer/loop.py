@@ -16,7 +16,7 @@ import asyncio
 import math
 from bisect import insort
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from adapters.candidate import Candidate
@@ -84,12 +84,13 @@ class Search:
         objectives: ObjectivesConfig,
         dimensions: Sequence[str] | None,
         time_is_up: Callable[[], bool],
+        paid: Set[int] = frozenset(),
     ) -> None:
-        """`dimensions`: what the scorers emit; None where only the seed's scores tell."""
+        """`dimensions`: what the scorers emit; None where only the seed's scores tell. `paid`: jobs whose calls the ledger has booked."""
         self._seed, self._data, self._rules = seed, data, rules
         self._evaluator, self._proposers, self._guards = evaluator, proposers, guards
         self._desk, self._ledger, self._journal, self._observer = desk, ledger, journal, observer
-        self._wanted, self._time_is_up = objectives, time_is_up
+        self._wanted, self._time_is_up, self._paid = objectives, time_is_up, paid
         self._dimensions = dimensions
         examples = [*data.train, *data.val]
         self._table = Table(examples, self._objectives(()))
@@ -142,7 +143,7 @@ class Search:
         self._admit()
         while self._order:
             job = self._order[0]
-            if job.proposer is not None and self._comes_to_nothing(job.index):
+            if job.proposer is not None and self._comes_to_nothing(job):
                 self._stopped_by = self._stopped_by or ROLLOUTS
                 break
             if job.index in self._late and self._stopped_by is None and self._ledger.refusal(job.claim) is None:
@@ -160,9 +161,12 @@ class Search:
         for index in self._flights:
             self._journal.decide(index, AWAITED, {})
 
-    def _comes_to_nothing(self, proposal: int, before: int = 0) -> bool:
-        """Whether there are no rollouts for what would have to follow from a proposal, once so many other runs have used theirs."""
-        blocks = before + (1 if proposal <= OPENING else WORTHWHILE)
+    def _comes_to_nothing(self, proposal: Job, before: int = 0) -> bool:
+        """Whether there are no rollouts for what would have to follow from a proposal that is not paid, once so many other runs have used
+        theirs."""
+        if proposal.index in self._paid:
+            return False
+        blocks = before + (1 if proposal.index <= OPENING else WORTHWHILE)
         return self._ledger.refusal(Claim(rollouts=blocks * self._block)) is not None
 
     # --- the seed -------------------------------------------------------------------------------------------------
@@ -173,12 +177,13 @@ class Search:
         claim = self._evaluator.claim(self._seed, spots, self._rules.priced)
         share = self._rules.report_share * sum(not spot.repeat for spot in spots) / len(spots)
         report = self._ledger.hold(claim.times(share))
-        self._check_budget(
-            claim, self._evaluator.claim(self._seed, spots[:BLOCK], self._rules.priced), "another candidate on a few examples"
-        )
-        for proposer in self._proposers:
-            self._check_budget(claim, proposer.claim(self._seed, self._rules.priced), f"one proposal by {proposer.name}")
-        ticket = self._ledger.hold(claim)
+        if SEED_JOB not in self._paid:
+            self._check_budget(
+                claim, self._evaluator.claim(self._seed, spots[:BLOCK], self._rules.priced), "another candidate on a few examples"
+            )
+            for proposer in self._proposers:
+                self._check_budget(claim, proposer.claim(self._seed, self._rules.priced), f"one proposal by {proposer.name}")
+        ticket = self._ledger.hold(self._due(SEED_JOB, claim))
         self._observer(StageStarted("seed", claim.rollouts))
         cells = await self._evaluator.fill(self._seed, spots, SEED_JOB)
         self._schedule.forget(SEED_JOB)
@@ -229,19 +234,24 @@ class Search:
 
     def _claim(self, job: Job) -> Claim:
         if job.proposer is None:
-            return self._evaluator.claim(job.candidate, job.spots, self._rules.priced)
-        return job.proposer.claim(job.candidate, self._rules.priced)
+            return self._due(job.index, self._evaluator.claim(job.candidate, job.spots, self._rules.priced))
+        return self._due(job.index, job.proposer.claim(job.candidate, self._rules.priced))
+
+    def _due(self, job: int, claim: Claim) -> Claim:
+        """What of a claim is not booked already. Rollouts are booked when they are derived."""
+        return Claim(rollouts=claim.rollouts) if job in self._paid else claim
 
     def _admit(self) -> None:
         """Start the drawn jobs, in the order of their indexes, as far as the budget goes."""
         self._stopped_by = self._exhausted()
         while self._stopped_by is None and self._drawn:
             job = self._drawn[0]
-            if job.proposer is not None and self._comes_to_nothing(job.index, self._rules.order.runs_before_heir(job.index)):
+            if job.proposer is not None and self._comes_to_nothing(job, self._rules.order.runs_before_heir(job.index)):
                 self._late.add(self._drawn.popleft().index)
                 continue
             # The clock comes last: where another limit ends the run it does so again, whatever the clock says by then.
-            self._stopped_by = self._ledger.refusal(job.claim) or self._clock(job.index)
+            if job.index not in self._paid:
+                self._stopped_by = self._ledger.refusal(job.claim) or self._clock(job.index)
             if self._stopped_by is None:
                 self._start(self._drawn.popleft())
 

@@ -68,5 +68,5 @@ class Meeting:
         ticket = self._ledger.hold(claim)
         rows = await together(self._evaluator.fill(who, spots, self._job, self._note) for who, spots in where.items())
         new = self._enter([cell for row in rows for cell in row])
-        self._ledger.settle(ticket, [replace(cell.used, cells=0, uses=0) if cell.key in met else cell.used for cell in new])
+        self._ledger.settle(ticket, [replace(cell.used, cells=0) if cell.key in met else cell.used for cell in new])
         return True

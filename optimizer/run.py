@@ -3,26 +3,27 @@
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from adapters.answer import Usage
 from adapters.candidate import Candidate
-from optimizer.budget import Claim, Ledger, Used
+from optimizer.budget import Ledger, Used
 from optimizer.build import Prepared
 from optimizer.configfile import resolved
 from optimizer.desk import Desk
-from optimizer.errors import BudgetError, JournalError
+from optimizer.errors import JournalError
 from optimizer.evaluate import Cell, CellKey, Evaluator, TaskModel
 from optimizer.events import CellFilled, Diverged, Event, Observer, Spent, Warned
-from optimizer.journal import REPORTED, UNSEALED, Journal
+from optimizer.journal import Journal
 from optimizer.loop import Search
 from optimizer.order import Order
 from optimizer.outlook import Lookout
-from optimizer.plan import repeats, report_cells
+from optimizer.plan import repeats
 from optimizer.report.result import Report
+from optimizer.resume import check_room, former_budget, lasting_end, report_left, with_budget
 from optimizer.rundir import (
     MANIFEST,
     RESULT,
@@ -50,11 +51,16 @@ async def run(prepared: Prepared, out: Path, observer: Observer, *, allow_change
         with closing(Journal.write(out)) as journal:  # one of another version is told as such, and not as another config
             if holds_another_run(out, new, allow_changes=allow_changes):
                 journal.forget_derived()  # before the new manifest: a kill between the two must not leave decisions of another run
-            elif (out / MANIFEST).exists() and (before := read_manifest(out)["config"].get("budget", {})) != config["budget"]:
-                with journal.together():
-                    journal.write_off_end()
-                    if before.get("rollouts") != prepared.config.budget.rollouts:
-                        _check_room(prepared, journal)
+            elif (out / MANIFEST).exists() and (former := former_budget(out)) != config["budget"]:
+                ended_by = lasting_end(out, former, prepared)
+                if ended_by is None:
+                    with journal.together():
+                        journal.write_off_end()
+                        check_room(prepared, journal)
+                else:
+                    observer(Warned(f"this run has ended ({ended_by}), and its budget now is no reason to go on: it stays as it is"))
+                    prepared = with_budget(prepared, former)
+                    new = manifest(resolved(prepared.config), prepared.folder, prepared.hashes)
             write_manifest(out, new)
             journal.sit_down()
             result = await _derive(prepared, journal, observer, replay=False)
@@ -90,6 +96,7 @@ async def replay(prepared: Prepared, out: Path) -> list[str]:
 
     Works on a copy: the run directory stays as it is.
     """
+    prepared = with_budget(prepared, former_budget(out))
     recorded, made = read_result(out), manifest(resolved(prepared.config), prepared.folder, prepared.hashes)
     differ = different(read_manifest(out), made)
     if differ:
@@ -112,8 +119,11 @@ async def replay(prepared: Prepared, out: Path) -> list[str]:
 async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, replay: bool) -> dict[str, Any]:
     """The run as a function of its config, data and journal; what the journal lacks is called for and recorded."""
     config = prepared.config
-    meter = Meter(journal.seconds())
-    ledger, desk = Ledger(config.budget), Desk(journal, meter.used, prepared.clients.shut, replay=replay)
+    meter, before = Meter(journal.seconds()), journal.written_off()
+    ledger, desk = (
+        Ledger(config.budget, Used(before.rollouts, before.calls, 0)),
+        Desk(journal, meter.used, prepared.clients.shut, replay=replay),
+    )
 
     lookout = Lookout(prepared, observer)
 
@@ -129,9 +139,7 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
 
     journal.forget_failures()
     evaluator = evaluator_of(prepared, desk, journal, filled, observer)
-    rollouts, paid, met = journal.written_off()
-    ledger.settle(ledger.hold(Claim()), [Used(rollouts, paid, len(paid))])
-    rules = rules_of(prepared, _report_left(prepared, met))
+    rules = rules_of(prepared, report_left(prepared, before.cells))
     search = Search(
         prepared.seed,
         prepared.data,
@@ -147,34 +155,17 @@ async def _derive(prepared: Prepared, journal: Journal, observer: Observer, *, r
         objectives=config.objectives,
         dimensions=prepared.suite.dimensions,
         time_is_up=time_is_up,
+        paid=before.jobs,
     )
     try:
         found = await search.run()
         report = Report(rules, evaluator, ledger, journal, observer)
-        result = await report.make(found, prepared.test, prepared.data.val, met=met)
+        result = await report.make(found, prepared.test, prepared.data.val, met=before.cells)
         result["overlap"] = prepared.guards.overlap.shares(Candidate(result["best"]["components"]))
         result["spent"]["seconds"] = round(journal.seconds(), 1)
         return result
     finally:
         await hang_up(prepared, desk, journal)
-
-
-def _report_left(prepared: Prepared, met: Set[CellKey]) -> int:
-    """The cells that the report may take; without those of the seed that a former one has filled."""
-    return report_cells(prepared) - sum(who == prepared.seed.id and repeat == 0 for who, _, _, repeat in met)
-
-
-def _check_room(prepared: Prepared, journal: Journal) -> None:
-    """Before a run goes on with another limit on rollouts: it has to hold all that is spent, and a report on another best candidate.
-    With less the search would end before it was where it has been, and what it had paid for beyond would be in no account."""
-    limit, (former, _, met) = prepared.config.budget.rollouts, journal.written_off()
-    searched = [row for each in journal.candidates() for row in journal.cells(each.id) if row.split not in (REPORTED, UNSEALED)]
-    spent, report = len(searched) + former, _report_left(prepared, met)
-    if limit is not None and limit < spent + report:
-        raise BudgetError(
-            f"budget.rollouts: {limit} leaves no room to go on: {spent} are spent, and a report on another prompt may take {report}. Raise "
-            f"it to {spent + report} at least, or leave it as it was."
-        )
 
 
 def evaluator_of(

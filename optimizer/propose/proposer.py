@@ -7,11 +7,9 @@ from typing import Protocol
 
 from adapters.candidate import Candidate
 from adapters.clients.client import ModelClient
-from optimizer.budget import Claim, Used
+from optimizer.budget import NO_USE, Claim, Used
 from optimizer.desk import Caller
 from optimizer.evaluate import Cell
-
-NO_USE = Used(0, {}, 0)
 
 
 @dataclass(frozen=True)

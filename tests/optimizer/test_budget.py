@@ -64,6 +64,15 @@ def test_a_call_is_counted_once_whoever_uses_it() -> None:
     assert (spent.input_tokens, spent.output_tokens, spent.usd, spent.seconds) == (11, 3, 0.75, 1.5)
 
 
+def test_what_is_spent_before_counts_and_is_not_paid_again() -> None:
+    call = Usage(10, 2, 0.5)
+    book = Ledger(BudgetConfig(rollouts=8, usd=1.0), Used(7, {"k": call}, 0))
+    assert (book.spent().rollouts, book.spent().calls, book.spent().cached, book.spent().usd) == (7, 1, 0, 0.5)
+    assert (book.refusal(Claim(rollouts=2)), book.refusal(Claim(usd=0.6)), book.refusal(Claim(1, usd=0.5))) == ("rollouts", "usd", None)
+    spend(book, used(k=call, other=Usage(1, 1, 0.25)))
+    assert (book.spent().rollouts, book.spent().calls, book.spent().cached, book.spent().usd) == (8, 2, 0, 0.75)
+
+
 def test_a_cell_that_failed_costs_a_rollout_and_no_call() -> None:
     book = ledger(rollouts=100)
     spend(book, used())

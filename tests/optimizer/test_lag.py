@@ -131,7 +131,8 @@ async def searched(
 ) -> Trail:
     data, desk, suite = SearchData(tuple(TRAIN), tuple(VAL)), Desk(journal), Suite([Exact()])
     adapter = PromptAdapter(system="{instructions}", user="{text}", inputs=["text"])
-    ledger, events = Ledger(budget), list[Event]()
+    before, events = journal.written_off(), list[Event]()
+    ledger = Ledger(budget, Used(before.rollouts, before.calls, 0))
     found = await Search(
         SEED,
         data,
@@ -147,6 +148,7 @@ async def searched(
         dimensions=suite.dimensions,
         rules=Rules(Order(in_flight), random_seed=seed, max_failed_share=0.2, priced=False, report_share=0.0),
         time_is_up=time_is_up,
+        paid=before.jobs,
     ).run()
     told = [event.index for event in events if isinstance(event, JobCommitted)]
     committed, closing = ({job: body for job, _, body in journal.decisions(kind) if job} for kind in (COMMIT, CLOSING))
@@ -182,6 +184,22 @@ def test_neither_timing_nor_the_budget_changes_what_is_committed(timing: int, in
         wild.write_off_end()
         more_of_it = asyncio.run(searched(wild, BudgetConfig(rollouts=budget + more), in_flight, Slow(), seed=seed))
         assert (more_of_it.commits, more_of_it.closing) == (one.commits, one.closing) and not more_of_it.diverged
+
+
+@given(st.integers(1, 16), st.integers(100, 300), st.lists(st.integers(0, 60), min_size=1, max_size=4), st.integers(0, 3))
+@given_settings(max_examples=8)
+def test_a_raised_limit_on_calls_is_kept_and_nothing_paid_leaves_the_account(
+    in_flight: int, budget: int, more: list[int], seed: int
+) -> None:
+    with memory() as journal:
+        before = asyncio.run(searched(journal, BudgetConfig(calls=budget), in_flight, seed=seed))
+        for step in more:
+            budget += step
+            journal.write_off_end()
+            after = asyncio.run(searched(journal, BudgetConfig(calls=budget), in_flight, seed=seed))
+            assert len(journal.answered()) == after.calls <= budget, "as many as were ever paid for"
+            assert after.commits[: len(before.commits)] == before.commits and after.rollouts >= before.rollouts and not after.diverged
+            before = after
 
 
 @pytest.mark.parametrize(
