@@ -4,16 +4,19 @@ import random
 from bisect import insort
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
-from optimizer.order import PROPOSE, Order, aim_of
+from optimizer.order import CYCLE, PROPOSE, Order, aim_of
 from optimizer.schedule import BLOCK
 
 GOOD_WIDTHS = (1, 2, 3, 4)
 """Jobs in flight that cost the search no quality (docs/search.md, "Jobs in flight")."""
 WORTHWHILE = 0.1
 """The part of the time that a greater width has to save."""
+
+FAR = 1_000
+"""Blocks that are gone through. Those beyond are taken to go on as the second half of these."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,16 @@ class Work:
     blocks: int
     report: int
     proposing: bool
+
+    @property
+    def beyond(self) -> int:
+        """Blocks that are not gone through."""
+        return max(0, self.blocks - FAR)
+
+    def proposals(self, in_flight: int) -> int:
+        each = CYCLE.count(PROPOSE)
+        near = sum(replace(self, blocks=self.blocks - self.beyond).jobs(in_flight).values())
+        return near + self.proposing * self.beyond * each // (len(CYCLE) - each)
 
     def jobs(self, in_flight: int) -> dict[int, bool]:
         """The search's jobs by their indexes, in order: whether each is a proposal. Those that nothing could follow from are not made."""
@@ -45,6 +58,9 @@ class Pace:
 
     def seconds(self, work: Work, in_flight: int) -> float:
         """From the first call to the last answer. What the run itself computes comes on top."""
+        if work.beyond:
+            half, whole = (self.seconds(replace(work, blocks=blocks), in_flight) for blocks in (FAR // 2, FAR))
+            return whole + (whole - half) * work.beyond / (FAR - FAR // 2)
         rng, drawn, ordered = random.Random(0), deque(work.jobs(in_flight).items()), Order(in_flight)
         now = self._wave(work.seed, 1, rng)
         order: list[tuple[tuple[int, int], float]] = []  # the places of those under way, and when they end
@@ -59,7 +75,7 @@ class Pace:
     def busy(self, work: Work, in_flight: int) -> float:
         """Seconds of all calls together."""
         cells = work.seed + BLOCK * work.blocks + work.report
-        proposals = sum(work.jobs(in_flight).values())
+        proposals = work.proposals(in_flight)
         return cells * fmean(self.cells) + (proposals * fmean(self.proposals) if proposals else 0.0)
 
     def advised(self, work: Work) -> int:

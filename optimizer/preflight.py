@@ -160,7 +160,7 @@ def _told(prepared: Prepared, answered: Sequence[Answered], made: int, cells: Se
         concurrency=advised * BLOCK,
         seconds={} if bound is None else {width: pace.seconds(work, width) for width in (*GOOD_WIDTHS, *WIDE)},
         busy=None if bound is None else pace.busy(work, prepared.config.in_flight),
-        expected={} if bound is None else _expected(answered, proposers, bound, work.jobs(prepared.config.in_flight)),
+        expected={} if bound is None else _expected(answered, proposers, bound, work.proposals(prepared.config.in_flight)),
         assumed=bool(proposers) and not proposals,
         outlook=outlook(proof(prepared), shown),
         minibatch=None if shown is None else minibatch(prepared, shown),
@@ -184,11 +184,11 @@ def _measured(answered: Sequence[Answered]) -> list[RoleCalls]:
     return found
 
 
-def _expected(answered: Sequence[Answered], proposers: Set[str], rollouts: int, jobs: Mapping[int, bool]) -> dict[str, Expected]:
+def _expected(answered: Sequence[Answered], proposers: Set[str], rollouts: int, proposals: int) -> dict[str, Expected]:
     """By what calls have taken so far; candidates that grow longer take more."""
     calls = {role: [call for call in answered if call.role == role] for role in (TASK, JUDGE, *sorted(proposers))}
     numbers = {role: round(rollouts * len(calls[role]) / len(calls[TASK])) for role in (TASK, JUDGE)}
-    numbers |= dict.fromkeys(sorted(proposers), sum(jobs.values()))
+    numbers |= dict.fromkeys(sorted(proposers), proposals)
     found = {}
     for role, n in numbers.items():
         if calls[role]:

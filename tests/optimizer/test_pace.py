@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from optimizer.order import CYCLE, OPENING, PROPOSE, Order, aim_of
-from optimizer.pace import GOOD_WIDTHS, Pace, Work
+from optimizer.pace import FAR, GOOD_WIDTHS, Pace, Work
 from optimizer.schedule import BLOCK
 
 SECONDS = st.lists(st.floats(0.01, 30), min_size=1, max_size=20)
@@ -49,6 +49,16 @@ def test_one_job_in_four_proposes_and_none_that_comes_too_late() -> None:
         assert sum(not proposal for proposal in jobs.values()) == 30
         assert later[0] <= OPENING + len(CYCLE) and {after - before for before, after in pairwise(later)} == {len(CYCLE)}
         assert Order(in_flight).heir(later[-1]) <= max(jobs) < Order(in_flight).heir(later[-1] + len(CYCLE))
+
+
+def test_a_long_run_is_reckoned_by_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And at once: a limit on rollouts that is none is given as a number without end."""
+    pace, long = Pace([0.3, 0.5, 1.0], [2.0, 4.0], width=32), Work(60, 3 * FAR, 40, proposing=True)
+    told, proposals = {width: pace.seconds(long, width) for width in (1, 4)}, {width: long.proposals(width) for width in (1, 4)}
+    assert pace.seconds(Work(60, 10**13, 40, proposing=True), in_flight=4) > 10**12
+    monkeypatch.setattr("optimizer.pace.FAR", 10 * FAR)
+    assert told == pytest.approx({width: pace.seconds(long, width) for width in (1, 4)}, rel=0.05)
+    assert proposals == pytest.approx({width: long.proposals(width) for width in (1, 4)}, abs=1)
 
 
 @given(SECONDS, SECONDS, st.integers(0, 60))
