@@ -10,8 +10,8 @@ The score of a candidate c on an example e with a model m, in one dimension:
 words that they could have in common, and divided by the sum over the candidate's lines where that is more than 1. So a line mostly acts
 where it speaks of what is asked, and saying it twice adds little. `own` is what a candidate is worth beyond the sum of its lines: for
 texts that do not fall into lines that act by themselves, it is all there is. `taste` is what one model makes of a line beyond that. Every
-effect has a normal prior around 0 (help: around HELPS), every example an effect of its own, which is integrated out; the posterior is
-exact.
+effect has a normal prior around 0 (the level around 0.5, help around HELPS, what an idle line is worth around IDLE), every example an
+effect of its own, which is integrated out; the posterior is exact.
 
 A mixed model for comparisons over incomplete rows, as for example in Pinheiro and Bates 2000, chapter 2; choosing by draws from it is
 Thompson sampling (Thompson 1933, Biometrika 25), here for a linear bandit.
@@ -38,7 +38,7 @@ from optimizer.words import Words
 WORTH, TASTE, FORCE, OWN, BEND, HELP = 0.03, 0.02, 0.3, 0.05, 0.1, 0.3
 """Standard deviations of the effects, for scores that are 0 or 1 half and half, whose deviation is 0.5; for others they are scaled."""
 HELPS = 0.2
-"""The mean of `help`, in the same scale; that of the others is 0."""
+"""The mean of `help`, in the same scale."""
 IDLE = -0.03
 """What a line that speaks of nothing in any example is taken to add, until it shows: a prompt is better short. Not so where lines do not
 speak of the examples at all."""
@@ -210,8 +210,8 @@ class Shape:
     def prior(self) -> tuple[Array, Array]:
         """Means and standard deviations."""
         mean, deviation = np.zeros(self.size), np.full(self.size, OWN)
-        apart = silent(self.units, self.relevance)
-        idle = [unit.component not in apart and not row.any() for unit, row in zip(self.units, self.relevance, strict=True)]
+        mute = silent(self.units, self.relevance)
+        idle = [unit.component not in mute and not row.any() for unit, row in zip(self.units, self.relevance, strict=True)]
         mean[self.help], mean[self.worth()] = HELPS, np.where(idle, IDLE, 0.0)
         deviation[0], deviation[1 : self.help], deviation[self.help] = 1.0, BEND, HELP
         deviation[self.worth()], deviation[self.force()] = WORTH, FORCE

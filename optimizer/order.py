@@ -8,7 +8,7 @@ OPENING = 8
 GRADUAL = 16
 """The most jobs in flight of which a quarter as many as have committed are under way; where more are wanted, so much more of them."""
 BEGUN, FULL = 8, 64
-"""As many jobs count as committed when the opening has; so many it takes until all that may be in flight are."""
+"""As many jobs count as committed when the opening has; with so many, GRADUAL may be in flight, or as many as are wanted above that."""
 LAG = 2
 """How much further behind its turn than the flight is wide a proposal commits: a reflection takes long, and what follows it need not wait
 so long for it."""

@@ -11,8 +11,8 @@ from optimizer.order import CYCLE, PROPOSE, Order, aim_of
 from optimizer.schedule import BLOCK
 
 GOOD_WIDTHS = (1, 2, 3, 4)
-"""Jobs in flight that cost the search no quality (docs/search.md, "Jobs in flight")."""
-WORTHWHILE = 0.1
+"""Jobs in flight that cost the search little or nothing (docs/search.md, "Jobs in flight")."""
+LEAST_SAVING = 0.1
 """The part of the time that a greater width has to save."""
 
 FAR = 1_000
@@ -79,9 +79,9 @@ class Pace:
         return cells * fmean(self.cells) + (proposals * fmean(self.proposals) if proposals else 0.0)
 
     def advised(self, work: Work) -> int:
-        """The least number of jobs in flight to which more, within what costs no quality, would add little."""
+        """The least number of jobs in flight to which more of the good widths would add little."""
         seconds = {width: self.seconds(work, width) for width in GOOD_WIDTHS}
-        return next(width for width in GOOD_WIDTHS if seconds[width] * (1 - WORTHWHILE) <= min(seconds.values()))
+        return next(width for width in GOOD_WIDTHS if seconds[width] * (1 - LEAST_SAVING) <= min(seconds.values()))
 
     def _wave(self, n: int, beside: int, rng: random.Random) -> float:
         """Seconds of `n` cells that start together, beside others like them: as long as the slowest, or as they wait for one another."""

@@ -26,7 +26,7 @@ SEED_JOB = 0
 FREE = Claim()
 FIRST = 20
 """Train examples that the seed meets before anything else, and half as many of val."""
-ANEW = 3
+ANEW_EVERY = 3
 """One in so many proposals of the opening is written as if there were no text yet: rewrites keep the seed's frame, and its faults."""
 BLOCK = 12
 """Cells of one job."""
@@ -153,7 +153,7 @@ class Schedule:
         batch = lessons(learnt, self._wanted, proposer.minibatch, self._rules.stream("lessons", index))
         cells = told(self._table.cells(parent.id, batch), self._wanted)
         known = frozenset(each.id for each in self._pool.members)
-        anew = opening and index % ANEW == ANEW - 1
+        anew = opening and index % ANEW_EVERY == ANEW_EVERY - 1
         place = self._rules.order.place(index, True)
         return Job(index, place, PROPOSE, parent, (), proposer, cells, known, self._pool.others(parent, batch), anew)
 

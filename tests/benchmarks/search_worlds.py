@@ -100,7 +100,7 @@ PARTS: Mapping[str, Callable[[], list[Change]]] = {
     "composing": lambda: [(Composer, "climb", _as_it_is)],
     "relevance": lambda: [(Words, "relevance", _unrelated), *constant("IDLE", 0.0)],
     "opening": lambda: constant("OPENING", 0),
-    "anew": lambda: constant("ANEW", 10**9),
+    "anew": lambda: constant("ANEW_EVERY", 10**9),
     "confirm": lambda: constant("CYCLE", ("explore", "explore", "explore", "propose")),
     "doubt": lambda: [(Pool, "confirmed", lambda pool, _cells: pool.favourite())],
     "thompson": lambda: constant("HEAT", 0.0),

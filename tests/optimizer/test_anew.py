@@ -16,7 +16,7 @@ from optimizer.pool import Pool
 from optimizer.propose.proposer import Proposal, Task
 from optimizer.propose.reflection import Reflection
 from optimizer.run import run
-from optimizer.schedule import ANEW
+from optimizer.schedule import ANEW_EVERY
 
 Added = dict[Candidate, Candidate | None]
 """Candidate → what it was taken for a rewrite of."""
@@ -46,8 +46,8 @@ def test_one_in_so_many_of_the_first_lessons_is_to_be_written_anew(added: Added)
         else:
             lessons.append(asked)
             assert study.propose({"text": f"Do it well, {len(lessons)}."}, asked) is None
-    assert len(lessons) > OPENING >= ANEW
-    assert [lesson.anew for lesson in lessons] == [n <= OPENING and n % ANEW == ANEW - 1 for n in range(1, len(lessons) + 1)]
+    assert len(lessons) > OPENING >= ANEW_EVERY
+    assert [lesson.anew for lesson in lessons] == [n <= OPENING and n % ANEW_EVERY == ANEW_EVERY - 1 for n in range(1, len(lessons) + 1)]
     assert all(lesson.parent == study.seed for lesson in lessons[:OPENING])
     for n, lesson in enumerate(lessons, 1):
         assert added[Candidate({"text": f"Do it well, {n}."})] == (None if lesson.anew else lesson.parent)
