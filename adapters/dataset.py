@@ -7,7 +7,7 @@ from typing import Any
 
 from adapters.digest import canonical, digest
 from adapters.example import Example
-from adapters.formats import DataFileError, DatasetError, Record, read_records, record
+from adapters.formats import ColumnError, DataFileError, DatasetError, Record, read_records, record
 from adapters.hub import SCHEME, read_hub
 from adapters.nearest import nearest
 
@@ -86,9 +86,9 @@ def _records(path: str | Path) -> list[Record]:
 def _check_columns(name: str, records: list[Record], columns: _Columns) -> None:
     """A column that the caller has named, and no row has, is a slip."""
     known = dict.fromkeys(name for record in records for name in record.fields)
-    for column in (columns.expected, columns.id, columns.group):
+    for role, column in (("expected", columns.expected), ("id", columns.id), ("group", columns.group)):
         if column not in known and column not in ("expected", "id", "group"):
-            raise DatasetError(f"{name}: no row has the column {column!r}{nearest(column, known)}")
+            raise ColumnError(role, f"{name}: no row has the column {column!r}{nearest(column, known)}")
 
 
 def _row(record: Record, columns: _Columns) -> Row:

@@ -24,6 +24,14 @@ class DataFileError(DatasetError):
     """The file as a whole: it is not there, holds nothing, or cannot be read."""
 
 
+class ColumnError(DatasetError):
+    """A column that somebody has named, and no row has. `role`: what it was to be: `expected`, `id` or `group`."""
+
+    def __init__(self, role: str, message: str) -> None:
+        super().__init__(message)
+        self.role = role
+
+
 @dataclass(frozen=True)
 class Record:
     """One row as the file holds it. `place` is for messages: file and line. `text_only`: the format knows no empty values,

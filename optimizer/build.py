@@ -15,7 +15,7 @@ from adapters.clients.client import Constraint, JsonSchema, Labels, ModelClient,
 from adapters.clients.retry import OnRetry
 from adapters.dataset import DataFileError, Row, data_hash, input_names
 from adapters.example import Example
-from adapters.formats import DatasetError
+from adapters.formats import ColumnError, DatasetError
 from adapters.nearest import nearest
 from adapters.prompt import PromptAdapter
 from adapters.split import SealedTest, SearchData, Shares, split_dataset
@@ -143,6 +143,8 @@ def _rows(data: DataConfig, folder: Path) -> list[Row]:
         return rows_of(data, folder)
     except DataFileError as error:
         raise PlacedError("data.path", str(error)) from error
+    except ColumnError as error:
+        raise PlacedError(f"data.{error.role}", str(error)) from error
 
 
 def _shares(data: DataConfig) -> Shares | None:

@@ -40,7 +40,7 @@ class Door(asyncio.Semaphore):
 
 
 class Clients:
-    """Makes them, and closes all that it made. Nothing is loaded or sent before the first request."""
+    """Makes them, and closes all that it made. Nothing is sent before the first request."""
 
     def __init__(self, concurrency: int, on_retry: OnRetry | None = None) -> None:
         self._concurrency, self._on_retry = concurrency, on_retry
@@ -86,7 +86,7 @@ class Clients:
 
 def _hosted(endpoint: Endpoint, place: str) -> ModelClient:
     try:
-        return LiteLLMClient(
+        client = LiteLLMClient(
             endpoint.model,
             temperature=endpoint.temperature,
             max_tokens=endpoint.max_tokens,
@@ -96,5 +96,7 @@ def _hosted(endpoint: Endpoint, place: str) -> ModelClient:
             price=None if endpoint.price is None else (endpoint.price.input, endpoint.price.output),
             params=endpoint.params,
         )
+        client.check()
     except ValueError as error:
         raise PlacedError(place, str(error)) from None
+    return client

@@ -66,6 +66,13 @@ class Endpoint(Block):
     params: dict[str, Any] = Field(default_factory=dict)
     """Further parameters, sent to the provider as they are; never keys, which come from the environment."""
 
+    @field_validator("api_base")
+    @classmethod
+    def address(cls, api_base: str | None) -> str | None:
+        if api_base is not None and not re.fullmatch(r"https?://[^\s/]\S*", api_base):
+            raise ValueError(f"{api_base!r} is no address of a server: write one such as http://127.0.0.1:8000/v1")
+        return api_base
+
     @field_validator("params")
     @classmethod
     def without_secrets(cls, params: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from adapters.answer import Usage
 from adapters.clients.client import Capabilities, Completion, ErrorKind, JsonSchema, ModelError, Request
 from adapters.clients.errors import explain, is_unsent
 from adapters.digest import Json, canonical
+from adapters.nearest import near
 
 MESSAGE_MARGIN = 16
 """Tokens that a provider's chat format adds to one message, at most."""
@@ -135,6 +136,15 @@ class LiteLLMClient:
             "params": self._params,
         }
 
+    def check(self) -> None:
+        """ValueError where LiteLLM knows no such provider. Loads LiteLLM, but for the names of `openai/`, which nobody can check."""
+        if self._model.startswith("openai/") or self._supported:
+            return
+        provider, slash, _ = self._model.partition("/")
+        meant = near(provider, (str(getattr(each, "value", each)) for each in load().provider_list)) if slash else None
+        hint = f"did you mean {meant}/…?" if meant else "write provider/model, such as anthropic/claude-haiku-4-5."
+        raise ValueError(f"LiteLLM knows no provider for {self._model!r}; {hint} A server of your own is openai/NAME, with its api_base")
+
     @cached_property
     def capabilities(self) -> Capabilities:
         """Loads LiteLLM."""
@@ -199,9 +209,10 @@ class LiteLLMClient:
 
     def _check_params(self) -> None:
         """LiteLLM is told to drop what a model does not take, for the sake of temperature; what the user asked for is never dropped."""
-        if not self._supported:
-            hint = "write provider/model, such as anthropic/claude-haiku-4-5, or openai/NAME with api_base for a server of your own"
-            raise ModelError(ErrorKind.BAD_REQUEST, self._model, f"LiteLLM knows no such provider; {hint}")
+        try:
+            self.check()
+        except ValueError as error:
+            raise ModelError(ErrorKind.BAD_REQUEST, self._model, str(error)) from None
         known = self._supported.union(load().constants.OPENAI_CHAT_COMPLETION_PARAMS)
         if unsupported := sorted(known.intersection(self._params) - self._supported):
             raise ModelError(ErrorKind.BAD_REQUEST, self._model, f"the model does not take {unsupported[0]!r}; remove it from its params")

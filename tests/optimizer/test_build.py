@@ -10,7 +10,7 @@ from standin import write_project
 from adapters.candidate import DEMONSTRATIONS
 from optimizer.build import Prepared, prepare
 from optimizer.configfile import load_config
-from optimizer.errors import PlacedError
+from optimizer.errors import ConfigError, PlacedError
 from optimizer.propose.demos import offers
 
 SIZES = {"train": 10, "val": 6, "test": 6}
@@ -102,3 +102,30 @@ def test_a_seed_that_holds_what_it_is_measured_on_is_warned_of(tmp_path: Path) -
     assert warnings("Parcel 9: what about this one, which nobody has seen since it left the harbour of Rotterdam?") == [], "train"
     (told,) = warnings(f"For example: {ask.format('700')}")
     assert told.startswith("the seed holds 1 of the examples of val and test nearly word for word ('test-7005' (") and "jsonl:22" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("opnai/gpt-4.1", r"did you mean openai/…\?"), ("gpt", "write provider/model"), ("xyzzyx/q", "write provider/model")],
+)
+def test_a_provider_that_nobody_knows_is_named_before_the_first_call(tmp_path: Path, name: str, told: str) -> None:
+    for place, override in (
+        ("models.0.model", f"models.a.model={name}"),
+        ("proposers.reflection.model", f"proposers.reflection.model={name}"),
+    ):
+        with pytest.raises(PlacedError, match=rf"{place}: LiteLLM knows no provider for '{name}'; {told}"):
+            built(project(tmp_path), override)
+    for known in ("anthropic/claude-haiku-4-5", "gpt-4o", "openai/whatever"):
+        assert built(project(tmp_path), f"models.a.model={known}").models[0].client.model == known
+
+
+@pytest.mark.parametrize("address", ["not a url", "localhost:8000", "ftp://x/v1", "http://"])
+def test_an_address_that_is_none_is_refused(tmp_path: Path, address: str) -> None:
+    with pytest.raises(ConfigError, match=r"models\.0\.api_base: .*is no address of a server"):
+        built(project(tmp_path), f"models.a.api_base={address}")
+
+
+@pytest.mark.parametrize("role", ["expected", "id", "group"])
+def test_a_column_that_no_row_has_is_told_with_its_place_in_the_config(tmp_path: Path, role: str) -> None:
+    with pytest.raises(PlacedError, match=rf"^data\.{role}: .*parcels\.jsonl: no row has the column 'expcted'; did you mean 'expected'\?"):
+        built(project(tmp_path), f"data.{role}=expcted")
