@@ -28,7 +28,7 @@ def command(
     out: OutFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a config with its data, templates, scorers and models, and say what the run will cost at most."""
+    """Check a config and all that it names, and what the run costs. Its data, templates, scorers and models; the cost at most."""
     import asyncio
 
     from optimizer.build import prepare

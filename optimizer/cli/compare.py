@@ -29,7 +29,7 @@ def command(
     as_json: AsJson = False,
     no_progress: NoProgress = False,
 ) -> None:
-    """Compare two candidates on the examples that both meet: the difference B - A, its 95% interval and p."""
+    """Compare two candidates on the examples that both meet. Tells the difference B - A, its 95% interval and p."""
     from optimizer.report.measured import show_comparison
 
     folder = None

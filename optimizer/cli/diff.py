@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from difflib import unified_diff
+from typing import Annotated
 
-from optimizer.cli.options import AsJson, CandidateName, RunFolder, emit
+from optimizer.cli.options import AsJson, RunFolder, emit, named
 from optimizer.cli.output import console
 
 FEW = 5
@@ -12,8 +13,8 @@ FEW = 5
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def command(folder: RunFolder, a: CandidateName, b: CandidateName, as_json: AsJson = False) -> None:
-    """Show how two candidates differ, in their texts and in their scores on what both have met."""
+def command(folder: RunFolder, a: Annotated[str, named("A")], b: Annotated[str, named("B")], as_json: AsJson = False) -> None:
+    """Show how two candidates differ. In their texts, and in their scores on what both have met."""
     from optimizer.cli.reading import read_run
     from optimizer.cli.scores import behind, comparisons, spelled
     from optimizer.report.console import say, show_table

@@ -31,7 +31,7 @@ def command(
     everything: Annotated[bool, typer.Option("--all", help="All candidates, also those that have met too little to be judged.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the candidates on the frontier, with their estimated levels."""
+    """List the candidates on the frontier. Their levels are estimates."""
     from optimizer.cli.reading import read_run
 
     run = read_run(folder)

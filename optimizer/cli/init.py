@@ -27,4 +27,5 @@ def command(folder: Folder = Path()) -> None:
     for name, text in starter.items():
         (folder / name).write_text(text, encoding="utf-8")
     way_on = f"run it: python -m optimizer run {shlex.quote(from_here(str(folder / 'config.yaml')))}"
-    typer.echo(f"wrote {', '.join(sorted(starter))}\n{way_on}", err=True)
+    where = "" if folder == Path() else f" to {from_here(str(folder))}"
+    typer.echo(f"wrote {', '.join(sorted(starter))}{where}\n{way_on}", err=True)

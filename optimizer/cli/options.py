@@ -11,7 +11,6 @@ from optimizer.cli.output import stdout
 
 ConfigFile = Annotated[Path, typer.Argument(metavar="CONFIG", help="The config, a YAML file.", show_default=False)]
 RunFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The directory of a run.", show_default=False)]
-CandidateName = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The beginning of an id, or seed, or best.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY.PATH=VALUE", help="Change a value of the config, as in budget.rollouts=400; may be repeated."),
@@ -25,6 +24,11 @@ Split = Annotated[Literal["train", "val", "test"], typer.Option("--split", help=
 ModelIds = Annotated[str | None, typer.Option("--models", metavar="ID,ID", help="Some of the config's models; without it all.")]
 Repeats = Annotated[int, typer.Option("--repeats", min=1, max=20, help="How often each example is run with each model.")]
 NoProgress = Annotated[bool, typer.Option("--no-progress", help="Show nothing but warnings and the result.")]
+
+
+def named(metavar: str) -> Any:
+    """The argument of a command that names a candidate."""
+    return typer.Argument(metavar=metavar, help="The beginning of an id, or seed, or best.", show_default=False)
 
 
 def emit(data: Mapping[str, Any] | Sequence[Any]) -> None:

@@ -6,7 +6,7 @@ from optimizer.cli.options import AsJson, RunFolder, emit
 
 
 def command(folder: RunFolder, as_json: AsJson = False) -> None:
-    """Derive a finished run again from its journal, free of charge, and say whether it comes out the same."""
+    """Derive a finished run again from its journal, for nothing. Say whether it comes out the same."""
     import asyncio
 
     from optimizer.build import prepare

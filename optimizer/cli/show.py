@@ -1,12 +1,13 @@
 """`show DIR CANDIDATE`: one candidate, where it came from and how it did."""
 
 from dataclasses import asdict
+from typing import Annotated
 
-from optimizer.cli.options import AsJson, CandidateName, RunFolder, emit
+from optimizer.cli.options import AsJson, RunFolder, emit, named
 from optimizer.cli.output import console
 
 
-def command(folder: RunFolder, candidate: CandidateName, as_json: AsJson = False) -> None:
+def command(folder: RunFolder, candidate: Annotated[str, named("CANDIDATE")], as_json: AsJson = False) -> None:
     """Show a candidate's texts, its lineage and its scores."""
     from optimizer.cli.reading import read_run
     from optimizer.cli.scores import lost, spelled, summaries

@@ -135,7 +135,7 @@ def test_init_writes_a_project_that_passes_the_check(tmp_path: Path, command: Co
     ran = command("init", folder)
     assert (ran.code, ran.out) == (0, "")
     assert ran.err.splitlines() == [
-        "wrote config.yaml, examples.jsonl, schema.json, scorers.py",
+        f"wrote config.yaml, examples.jsonl, schema.json, scorers.py to {folder}",
         f"run it: python -m optimizer run '{folder}/config.yaml'",
     ]
     assert json.loads((folder / "schema.json").read_text()) == schema()
