@@ -65,11 +65,11 @@ class Job:
     place: tuple[int, int]
     aim: str
     candidate: Candidate
-    spots: Sequence[Spot]
-    proposer: Proposer | None
-    lessons: Sequence[Cell]
-    known: frozenset[str]
-    others: Sequence[Other]
+    spots: Sequence[Spot] = ()
+    proposer: Proposer | None = None
+    lessons: Sequence[Cell] = ()
+    known: frozenset[str] = frozenset()
+    others: Sequence[Other] = ()
     anew: bool = False
     claim: Claim = FREE
     cells: Sequence[Cell] = ()
@@ -139,7 +139,7 @@ class Schedule:
         if not spots:
             aim, candidate = "explore", self._pool.draw(self._rules.rng("draw", index), self._done())
             spots = self._block(candidate, self._examples, BLOCK, stream)
-        return Job(index, self._rules.order.place(index, False), aim, candidate, spots, None, (), frozenset(), ())
+        return Job(index, self._rules.order.place(index, False), aim, candidate, spots=spots)
 
     def _proposing(self, index: int) -> Job | None:
         """A proposal from what a candidate has shown on train; None where there is nothing to learn from."""
@@ -155,7 +155,8 @@ class Schedule:
         known = frozenset(each.id for each in self._pool.members)
         anew = opening and index % ANEW_EVERY == ANEW_EVERY - 1
         place = self._rules.order.place(index, True)
-        return Job(index, place, PROPOSE, parent, (), proposer, cells, known, self._pool.others(parent, batch), anew)
+        others = self._pool.others(parent, batch)
+        return Job(index, place, PROPOSE, parent, proposer=proposer, lessons=cells, known=known, others=others, anew=anew)
 
     def _teachers(self) -> list[Candidate]:
         """Those that lost points on train."""
