@@ -167,7 +167,7 @@ class Search:
         if proposal.index in self._paid:
             return False
         blocks = before + (1 if proposal.index <= OPENING else WORTHWHILE)
-        return self._ledger.refusal(Claim(rollouts=blocks * self._block)) is not None
+        return self._ledger.refusal(Claim(rollouts=blocks * self._block)) == ROLLOUTS
 
     # --- the seed -------------------------------------------------------------------------------------------------
 

@@ -42,12 +42,22 @@ def report_left(prepared: Prepared, met: Set[CellKey]) -> int:
 
 
 def check_room(prepared: Prepared, journal: Journal) -> None:
-    """The limit on rollouts has to hold all that is spent, and a report on another best candidate. BudgetError where it does not."""
-    limit, before = prepared.config.budget.rollouts, journal.written_off()
+    """The limits on rollouts and calls have to hold all that is spent, and a report on another best candidate. BudgetError where one does
+    not."""
+    before = journal.written_off()
     searched = [row for each in journal.candidates() for row in journal.cells(each.id) if row.split not in (REPORTED, UNSEALED)]
-    spent, report = len(searched) + before.rollouts, report_left(prepared, before.cells)
-    if limit is not None and limit < spent + report:
-        raise BudgetError(
-            f"budget.rollouts: {limit} leaves no room to go on: {spent} are spent, and a report on another prompt may take {report}. Raise "
-            f"it to {spent + report} at least, or leave the budget as it was."
-        )
+    report = report_left(prepared, before.cells)
+    spent = {"rollouts": len(searched) + before.rollouts, "calls": len(before.calls)}
+    for name, more in (("rollouts", report), ("calls", report * _calls(prepared))):
+        limit = getattr(prepared.config.budget, name)
+        if limit is not None and limit < spent[name] + more:
+            raise BudgetError(
+                f"budget.{name}: {limit} leaves no room to go on: {spent[name]} are spent, and a report on another prompt may take {more}. "
+                f"Raise it to {spent[name] + more} at least, or leave the budget as it was."
+            )
+
+
+def _calls(prepared: Prepared) -> int:
+    """The most that one cell of the seed takes."""
+    adapter, suite, examples = prepared.adapter, prepared.suite, (*prepared.data.train, *prepared.data.val)
+    return max(len(list(adapter.requests(prepared.seed, each))) + len(list(suite.requests(each))) for each in examples)

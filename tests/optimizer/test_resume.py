@@ -40,14 +40,26 @@ def test_a_limit_that_did_not_end_the_run_changes_nothing_in_it(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("seed", [0, 3, 4])
-@pytest.mark.parametrize("more", [1, 10, 40, 100])
+@pytest.mark.parametrize("more", [0, 1, 10, 100])
 def test_no_limit_on_calls_is_passed_when_it_is_raised(tmp_path: Path, standin: Standin, seed: int, more: int) -> None:
     config, out, first = begun(tmp_path, standin, seed, calls=150)
-    more_of_it = sit(config, out, f"budget.calls={150 + more}")
-    assert made(standin) == more_of_it["spent"]["calls"] <= 150 + more
+    with pytest.raises(BudgetError, match=r"budget\.calls: 151 leaves no room to go on: \d+ are spent") as told:
+        sit(config, out, "budget.calls=151")
+    limit = int(re.findall(r"to (\d+) at least", str(told.value))[0]) + more
+    more_of_it = sit(config, out, f"budget.calls={limit}")
+    assert made(standin) == more_of_it["spent"]["calls"] <= limit
     assert task_calls(standin) == more_of_it["spent"]["rollouts"] >= first["spent"]["rollouts"]
     assert more_of_it["overall"]["n"] == SIZES["test"], "the report is whole"
-    assert replayed(config, out, f"budget.calls={150 + more}") == []
+    assert replayed(config, out, f"budget.calls={limit}") == []
+
+
+def test_the_limit_that_ends_a_run_again_is_the_one_that_is_named(tmp_path: Path, standin: Standin) -> None:
+    """More rollouts, and calls for next to nothing: raised, it is those that let the run go on."""
+    config, out, first = begun(tmp_path, standin, 0, rollouts=190)
+    short = first["spent"]["calls"] + SIZES["test"] + 3
+    assert sit(config, out, "budget.rollouts=400", f"budget.calls={short}")["stopped_by"] == "calls"
+    further = sit(config, out, "budget.rollouts=400", f"budget.calls={short + 150}")
+    assert further["spent"]["rollouts"] > first["spent"]["rollouts"] and made(standin) == further["spent"]["calls"] <= short + 150
 
 
 def test_every_limit_has_to_have_room_where_one_is_raised(tmp_path: Path, standin: Standin) -> None:
