@@ -126,7 +126,7 @@ def corrupt_journal(project: Project) -> None:
         (label_that_there_is_not, 2, "config.yaml:6: adapter: the expected answer of example 'train-1003' (", "did you mean 'yellow'?"),
         (negative_budget, 2, "config.yaml:30: budget.rollouts", "must be at least 1"),
         (unknown_model, 2, "config.yaml:12: models.0.model", "did you mean 'local/smollm2'?"),
-        (unknown_provider, 3, "opnai/gpt-x", "write provider/model"),
+        (unknown_provider, 2, "config.yaml:12: models.0.model: LiteLLM knows no provider", "did you mean openai/…?"),
         (model_that_the_provider_lacks, 3, "openai/parcel-a", "The model does not exist"),
         (corrupt_journal, 2, "journal.sqlite", "--out"),
     ],
