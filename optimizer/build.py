@@ -1,6 +1,5 @@
 """From a config to live objects: everything that can be found wrong without a call is found wrong here."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -74,7 +73,7 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None, score
     everything = [row.example for row in rows]
     with _at("adapter"):
         adapter = _adapter(config.adapter, rows)
-        warnings = [*splits.notes, *_held(seed, splits.search, everything), *adapter.check(seed, everything), *_missing_keys(config)]
+        warnings = [*splits.notes, *_held(seed, splits.search, everything), *adapter.check(seed, everything)]
     clients = Clients(config.concurrency, on_retry)
     specs = enumerate(config.scoring.scorers)
     suite = Suite([scorers[index] if index in scorers else _scorer(index, spec, folder, clients) for index, spec in specs])
@@ -110,7 +109,7 @@ def prepare(config: Config, folder: Path, on_retry: OnRetry | None = None, score
         proposers=proposers,
         composing=_composing(config, guards, seed, splits.search),
         clients=clients,
-        warnings=warnings,
+        warnings=[*warnings, *_missing_keys(clients)],
     )
 
 
@@ -232,11 +231,9 @@ def no_dimension(name: str, given: Sequence[str], hint: str = "") -> PlacedError
     return PlacedError(f"objectives.dimensions.{name}", f"{told}{stop}{hint}")
 
 
-def _missing_keys(config: Config) -> list[str]:
+def _missing_keys(clients: Clients) -> list[str]:
     """A warning only: a config may be checked where its keys are not."""
-    endpoints = [*config.models, *filter(None, [config.proposers.reflection])]
-    names = dict.fromkeys(endpoint.api_key_env for endpoint in endpoints if endpoint.api_key_env is not None)
-    return [f"the environment variable {name} is not set, and a run needs the key in it" for name in names if not os.environ.get(name)]
+    return [f"the environment variable {name} is not set, and a run needs the key in it" for name in clients.missing_keys]
 
 
 def _check_prices(clients: Clients) -> None:

@@ -48,6 +48,8 @@ class Clients:
         self._servers: LlamaServers | None = None
         self.made: dict[str, ModelClient] = {}
         """Place in the config → client."""
+        self.missing_keys: dict[str, None] = {}
+        """The environment variables that have no key in them, and a client needs one."""
 
     def make(self, endpoint: Endpoint, place: str) -> ModelClient:
         """The client for an endpoint. PlacedError where there is none for it."""
@@ -69,7 +71,10 @@ class Clients:
 
     def _bare(self, endpoint: Endpoint, place: str) -> ModelClient:
         if not endpoint.model.startswith(LOCAL):
-            return _hosted(endpoint, place)
+            hosted = _hosted(endpoint, place)
+            if (name := hosted.missing_key) is not None:
+                self.missing_keys[name] = None
+            return hosted
         if endpoint.model not in EMBEDDED:
             raise PlacedError(place, f"there is no embedded model {endpoint.model!r}{nearest(endpoint.model, EMBEDDED)}")
         useless = next((name for name in OF_HOSTED if getattr(endpoint, name)), None)
@@ -84,7 +89,7 @@ class Clients:
         )
 
 
-def _hosted(endpoint: Endpoint, place: str) -> ModelClient:
+def _hosted(endpoint: Endpoint, place: str) -> LiteLLMClient:
     try:
         client = LiteLLMClient(
             endpoint.model,

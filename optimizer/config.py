@@ -54,7 +54,7 @@ class Endpoint(Block):
     api_base: str | None = None
     """The address of an OpenAI-compatible server; absent: the provider's own."""
     api_key_env: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
-    """The name of the environment variable that holds the key; absent: the provider's usual one."""
+    """The name of the environment variable that holds the key; absent: the provider's usual one. An `api_base` may do without either."""
     concurrency: Annotated[int, Field(ge=1)] | None = None
     """Calls in flight to this model; absent: only the run's limit holds."""
     timeout: Annotated[float, Field(gt=0)] = 120.0

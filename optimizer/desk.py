@@ -103,8 +103,8 @@ class Desk:
         n = self._in_a_row[source]
         if n >= PATIENCE.get(error.kind, WARM_PATIENCE if source in self._answered else COLD_PATIENCE):
             self._out_of_reach.add(source)
-            times = "a call failed" if n == 1 else f"{n} calls in a row failed"
-            cause = ProviderError(f"{error.model} is out of reach: {times}, the last with {error.kind}: {error.message}")
+            failed = "a call failed" if n == 1 else f"{n} calls in a row failed, the last"
+            cause = ProviderError(f"{error.model} is out of reach: {failed} with {error.kind}: {error.message}")
             self._halt(cause)
             raise cause
 

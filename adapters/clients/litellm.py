@@ -24,6 +24,9 @@ from adapters.clients.errors import explain, is_unsent
 from adapters.digest import Json, canonical
 from adapters.nearest import near
 
+OPENAI_KEY = "OPENAI_API_KEY"
+NO_KEY = "none"
+"""Sent to a server of the user's own where there is no key: most such servers ask for none, and nothing is sent without one."""
 MESSAGE_MARGIN = 16
 """Tokens that a provider's chat format adds to one message, at most."""
 SCHEMA_MARGIN = 1024
@@ -95,10 +98,10 @@ class LiteLLMClient:
     """A model client for LiteLLM's name of a model, such as `anthropic/claude-haiku-4-5`.
 
     `api_base`: an OpenAI-compatible server (with a model name that begins with `openai/`). `api_key_env`: the environment variable that
-    holds the key, read at each call; absent: the provider's usual one. `timeout`: seconds of one attempt. `price`: USD for a million input
-    and output tokens; absent: LiteLLM's list. `params`: further parameters, sent as they are. Parameters of this client's own that the
-    model does not take (a temperature, a seed) are left out. ValueError for `params` that have another place, and for a password in
-    `api_base`.
+    holds the key, read at each call; absent: the provider's usual one, or, for a server, none where that is not set. `timeout`: seconds of
+    one attempt. `price`: USD for a million input and output tokens; absent: LiteLLM's list. `params`: further parameters, sent as they
+    are. Parameters of this client's own that the model does not take (a temperature, a seed) are left out. ValueError for `params` that
+    have another place, and for a password in `api_base`.
     """
 
     def __init__(
@@ -144,6 +147,14 @@ class LiteLLMClient:
         meant = near(provider, (str(getattr(each, "value", each)) for each in load().provider_list)) if slash else None
         hint = f"did you mean {meant}/…?" if meant else "write provider/model, such as anthropic/claude-haiku-4-5."
         raise ValueError(f"LiteLLM knows no provider for {self._model!r}; {hint} A server of your own is openai/NAME, with its api_base")
+
+    @property
+    def missing_key(self) -> str | None:
+        """The environment variable that has no key in it and should; several in a row, where one of them is enough. None where there may
+        be other ways to be let in, as by a role of the machine. Loads LiteLLM, but for `openai/`."""
+        missing = self._missing()
+        sure = self._api_key_env is not None or all(name.endswith("_API_KEY") for name in missing)
+        return " / ".join(missing) if missing and sure else None
 
     @cached_property
     def capabilities(self) -> Capabilities:
@@ -219,7 +230,7 @@ class LiteLLMClient:
 
     def _key(self) -> str | None:
         if self._api_key_env is None:
-            return None
+            return NO_KEY if self._is_of_own_server and not os.environ.get(OPENAI_KEY) else None
         key = os.environ.get(self._api_key_env, "").strip()
         if not key:
             raise self._no_key([self._api_key_env])
@@ -233,11 +244,24 @@ class LiteLLMClient:
         return ModelError(ErrorKind.AUTH, self._model, f"no key: set the environment variable {names}, or name another in api_key_env")
 
     def _explained(self, error: Exception) -> ModelError:
+        if is_unsent(error) and (missing := self._missing()):
+            return self._no_key(missing)
         if self._api_key_env is not None:
             return explain(error, self._model, [self._api_key_env], self._api_base)
-        if is_unsent(error) and (missing := load().validate_environment(model=self._model)["missing_keys"]):
-            return self._no_key(missing)
-        return explain(error, self._model, [], self._api_base)
+        return explain(error, self._model, [OPENAI_KEY] if self._is_of_own_server else [], self._api_base)
+
+    def _missing(self) -> list[str]:
+        """The environment variables that LiteLLM, or the config, wants to be set, and that are not."""
+        if self._api_key_env is not None:
+            return [] if os.environ.get(self._api_key_env, "").strip() else [self._api_key_env]
+        if self._model.startswith("openai/"):
+            return [] if self._is_of_own_server or os.environ.get(OPENAI_KEY) else [OPENAI_KEY]
+        missing: list[str] = load().validate_environment(model=self._model)["missing_keys"]
+        return missing
+
+    @property
+    def _is_of_own_server(self) -> bool:
+        return self._api_base is not None and self._model.startswith("openai/")
 
     def _completion(self, request: Request, response: Any, seconds: float) -> Completion:
         if not response.choices:

@@ -272,10 +272,30 @@ async def test_a_key_that_cannot_be_sent_is_named(standin: Standin, monkeypatch:
 async def test_the_provider_s_usual_variable_is_named(standin: Standin, monkeypatch: pytest.MonkeyPatch, model: str, variable: str) -> None:
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
-    error = await failure(client_of(standin, model, api_key_env=None))
+    client = client_of(standin, model, api_key_env=None, api_base=None if model.startswith("openai/") else standin.api_base)
+    assert variable in (client.missing_key or "")
+    error = await failure(client)
     assert error.kind is ErrorKind.AUTH
     assert variable in error.message
     assert standin.stats()["calls"] == {}
+    monkeypatch.setenv(variable, "sk-usual-secret")
+    assert client.missing_key is None
+
+
+async def test_a_server_of_one_s_own_needs_no_key(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    client = client_of(standin, api_key_env=None)
+    assert client.missing_key is None
+    await client.complete(ask())
+    standin.reset(Behaviour(key="another"))
+    error = await failure(client)
+    assert (error.kind, error.message.endswith("check the key in OPENAI_API_KEY")) == (ErrorKind.AUTH, True), error.message
+
+
+def test_a_key_is_not_missed_where_there_may_be_another_way_in(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    assert client_of(standin, "bedrock/amazon.nova-lite-v1:0", api_key_env=None).missing_key is None
 
 
 async def test_the_provider_s_usual_variable_is_used_and_never_told(standin: Standin, monkeypatch: pytest.MonkeyPatch) -> None:

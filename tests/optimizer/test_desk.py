@@ -152,7 +152,7 @@ async def test_a_model_that_has_answered_gets_eight(desk: Desk, kind: ErrorKind)
 
 async def test_a_refused_key_is_final_at_once(desk: Desk) -> None:
     await call(desk, Model(), "warm")
-    with pytest.raises(ProviderError, match="a call failed, the last with auth: "):
+    with pytest.raises(ProviderError, match="a call failed with auth: "):
         await call(desk, failing(ErrorKind.AUTH), "a")
 
 

@@ -68,7 +68,7 @@ async def test_a_judge_out_of_reach_ends_the_run_and_scores_nothing(
     def wrong_key(_: Request) -> Exception:
         return failure(ErrorKind.AUTH, "no such key", "judge")
 
-    with pytest.raises(ProviderError, match=r"judge is out of reach: a call failed, the last with auth"):
+    with pytest.raises(ProviderError, match=r"judge is out of reach: a call failed with auth"):
         await evaluator(journal, Model(wrong_key), calm=calm, on_error=on_error).fill(candidate(), SPOTS, 1)
     (cell,) = await evaluator(journal, Model()).fill(candidate(), SPOTS[:1], 1)
     assert cell.score is not None and cell.score.values == {"template": 1.0}
