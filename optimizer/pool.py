@@ -8,11 +8,12 @@ import numpy as np
 
 from adapters.candidate import Candidate
 from adapters.example import Example
-from optimizer.belief import OWN, Belief
+from optimizer.belief import Belief
 from optimizer.compose import Composer
 from optimizer.policy import ROUNDING, Array, Objectives, steady
 from optimizer.propose.proposer import Other
 from optimizer.rewrites import Rewrites
+from optimizer.shape import OWN
 from optimizer.table import Table, means
 from optimizer.units import Unit, assemble, units
 

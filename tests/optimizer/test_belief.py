@@ -18,13 +18,14 @@ from pieces import candidate, cell, example
 
 from adapters.candidate import Candidate
 from adapters.example import Example
-from optimizer import belief
-from optimizer.belief import Belief, Posterior
+from optimizer import posterior, shape
+from optimizer.belief import Belief
 from optimizer.config import ObjectivesConfig
 from optimizer.effects import Effects
 from optimizer.evaluate import Cell
 from optimizer.policy import Array, Objectives
 from optimizer.pool import SURE
+from optimizer.posterior import Posterior
 from optimizer.units import Unit, units
 from optimizer.words import Words
 
@@ -244,7 +245,7 @@ def test_deviations_are_those_of_levels_with_the_examples_effects(seed: int) -> 
     weights = np.vstack([np.eye(len(names)), objectives.weights / objectives.weights.sum()])
     found = now.deviations(range(len(given_.candidates)), weights)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(belief, "AT_ONCE", 2 * now.shape.size * len(weights))
+        patch.setattr(posterior, "AT_ONCE", 2 * now.shape.size * len(weights))
         np.testing.assert_allclose(now.deviations(range(len(given_.candidates)), weights), found, atol=1e-9)
     for number, who in enumerate(given_.candidates):
         for row, mix in enumerate(weights):
@@ -447,10 +448,10 @@ def test_what_speaks_of_nothing_is_idle_where_other_lines_speak() -> None:
     for text in ("idle", "red\nidle", "red\nidle\n1\n2", "red\nidle\n1\n2\n3"):
         made.meet(candidate(text))
         now = made.posterior([], Objectives(["a"], ["right"]))
-        speaks = 0 < made.relevance.any(axis=1).mean() >= belief.SPEAKING
+        speaks = 0 < made.relevance.any(axis=1).mean() >= shape.SPEAKING
         assert made.silent() == (set() if speaks else {"instructions"})
         assert now.shape.prior[0][now.shape.worth()].tolist() == [
-            belief.IDLE if speaks and unit.text != "red" else 0.0 for unit in made.units
+            shape.IDLE if speaks and unit.text != "red" else 0.0 for unit in made.units
         ]
     assert not speaks, "of five lines one"
 
@@ -491,8 +492,8 @@ def test_a_posterior_is_about_what_was_known_when_it_was_made() -> None:
 
 
 def test_of_many_examples_some_weigh_the_lines_spread_evenly() -> None:
-    many = [example(f"e{n}", text=f"{VOCABULARY[n % 3]} {VOCABULARY[n % 2 + 3]}") for n in range(2 * belief.SAMPLE + 7)]
-    for some, rows in ((many[:-8], len(many) - 8), (many, belief.SAMPLE + 4)):
+    many = [example(f"e{n}", text=f"{VOCABULARY[n % 3]} {VOCABULARY[n % 2 + 3]}") for n in range(2 * posterior.SAMPLE + 7)]
+    for some, rows in ((many[:-8], len(many) - 8), (many, posterior.SAMPLE + 4)):
         held = Belief(some)
         held.meet(candidate("red\nround"))
         now = held.posterior([], Objectives(["m"], ["d"]))
