@@ -1,40 +1,32 @@
 """The loop: jobs start in order and commit in order, and only a commit changes what the next jobs see (invariant I2).
 
 Every job has a place in the order of commits: a run its index, a proposal one behind that, since a reflection takes
-long and what follows need not wait for it. A job is drawn when all that it is to know have committed (order.py): which
-candidate is run where, or which one a proposal is made from, and its cost at most. It starts as soon as the budget has room for that,
-runs on its own and touches nothing that others see; at its commit its cells enter the table, its proposal enters the pool, and what it
-did not use goes back to the budget. So what a job sees depends on the jobs before its place, and neither on timing nor on the size of
-the budget.
+long and what follows need not wait for it. Until its place comes it is in flight (flight.py); at its commit its cells enter the table and
+its proposal enters the pool. So what a job sees depends on the jobs before its place, and neither on timing nor on the size of the budget.
 
-Where the rollouts will be used up before anything much is drawn that knows of a proposal, it is put off: it starts when its place comes
-and enough is left after all. When it is not, the runs that are under way are taken in without the proposals before them.
-That is the end's doing and no commit: with a larger budget these proposals are made, and their places come.
+When the place of a proposal comes that was put off, and it is too late for it, the runs that are under way are taken in without the
+proposals before them. That is the end's doing and no commit: with a larger budget these proposals are made, and their places come.
 """
 
-import asyncio
 import math
-from bisect import insort
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adapters.candidate import Candidate
-from adapters.clients.client import ModelClient, ModelError
 from adapters.split import SearchData
 from optimizer.budget import Claim, Ledger, shown
 from optimizer.config import ObjectivesConfig
-from optimizer.desk import Caller, Desk
+from optimizer.desk import Desk
 from optimizer.errors import BudgetError, PlacedError
 from optimizer.evaluate import Cell, Evaluator, emitted
 from optimizer.events import Diverged, JobCommitted, Observer, Outcome, StageStarted
+from optimizer.flight import ROLLOUTS, Flight
 from optimizer.journal import AWAITED, CLOSING, COMMIT, CandidateRow, Journal
 from optimizer.noise import is_noisy, measured
-from optimizer.order import OPENING
 from optimizer.policy import Objectives
 from optimizer.pool import Composing, Pool
 from optimizer.propose.guards import Guards
-from optimizer.propose.proposer import Proposal, Proposer, Task
+from optimizer.propose.proposer import Proposer
 from optimizer.schedule import BLOCK, PATIENCE, SEED_JOB, Job, Rules, Schedule
 from optimizer.table import Table, check_failures
 
@@ -42,9 +34,7 @@ LINES = "lines"
 """The name of what makes candidates of known lines."""
 REPEATED = 0.2
 """The part of a limit that may be set aside for running the report's examples more than once."""
-WORTHWHILE = 2
-"""Blocks that there have to be rollouts for, or a later proposal is not made: with fewer, what it says could not be confirmed on val."""
-NOTHING_LEFT, NO_PROPOSALS, CLOCK, ROLLOUTS = "nothing left to improve", "nothing left to try", "minutes", "rollouts"
+NOTHING_LEFT, NO_PROPOSALS = "nothing left to improve", "nothing left to try"
 
 
 @dataclass(frozen=True)
@@ -88,26 +78,27 @@ class Search:
     ) -> None:
         """`dimensions`: what the scorers emit; None where only the seed's scores tell. `paid`: jobs whose calls the ledger has booked."""
         self._seed, self._data, self._rules = seed, data, rules
-        self._evaluator, self._proposers, self._guards = evaluator, proposers, guards
-        self._desk, self._ledger, self._journal, self._observer = desk, ledger, journal, observer
-        self._wanted, self._time_is_up, self._paid = objectives, time_is_up, paid
-        self._dimensions = dimensions
+        self._evaluator, self._proposers = evaluator, proposers
+        self._ledger, self._journal, self._observer = ledger, journal, observer
+        self._wanted, self._dimensions, self._paid = objectives, dimensions, paid
         examples = [*data.train, *data.val]
         self._table = Table(examples, self._objectives(()))
         self._pool = Pool(seed, self._table, examples, data.val, composing)
-        self._block = min(BLOCK, len(examples) * len(evaluator.models))
         self._in_vain = 0
         self._committed = False
         self._schedule = Schedule(seed, data, rules, evaluator.models, proposers, self._table, self._pool, objectives)
-        self._order: list[Job] = []
-        """Those that are drawn and have not committed, by their places."""
-        self._drawn: deque[Job] = deque()
-        """Those of them that have not started, by their indexes."""
-        self._flights: dict[int, asyncio.Task[Job]] = {}
-        """Those of them that have, and below what they have claimed."""
-        self._tickets: dict[int, int] = {}
-        self._late: set[int] = set()
-        """Proposals that are put off."""
+        self._flight = Flight(
+            self._schedule,
+            len(examples),
+            rules=rules,
+            evaluator=evaluator,
+            guards=guards,
+            desk=desk,
+            ledger=ledger,
+            journal=journal,
+            time_is_up=time_is_up,
+            paid=paid,
+        )
         self._stopped_by: str | None = None
 
     async def run(self) -> Found:
@@ -118,9 +109,7 @@ class Search:
         try:
             await self._search()
         finally:
-            for flight in self._flights.values():
-                flight.cancel()
-            await asyncio.gather(*self._flights.values(), return_exceptions=True)
+            await self._flight.cancel()
         stopped_by = self._stopped_by or NO_PROPOSALS
         if not self._committed and stopped_by not in (NOTHING_LEFT, NO_PROPOSALS):
             raise BudgetError(
@@ -139,35 +128,37 @@ class Search:
         return Objectives.wanted(self._evaluator.models, self._wanted, self._dimensions, emitted(cells))
 
     async def _search(self) -> None:
-        self._draw()
-        self._admit()
-        while self._order:
-            job = self._order[0]
-            if job.proposer is not None and self._comes_to_nothing(job):
+        flight = self._flight
+        self._go_on()
+        while (job := flight.next) is not None:
+            if flight.comes_to_nothing(job):
                 self._stopped_by = self._stopped_by or ROLLOUTS
                 break
-            if job.index in self._late and self._stopped_by is None and self._ledger.refusal(job.claim) is None:
-                self._late.remove(job.index)
-                self._start(job)
-            if job.index in self._flights:
+            if self._stopped_by is None:
+                flight.admit_late(job)
+            if flight.has_started(job):
                 await self._take_in(job, COMMIT)
-                self._draw()
-            elif not await self._make_room():
+            elif not await flight.make_room():
                 break
-            self._admit()
-        for job in [job for job in self._order if job.proposer is None and job.index in self._flights]:
+            self._go_on()
+        for job in [job for job in flight.under_way if job.proposer is None]:
             await self._take_in(job, CLOSING)
-        await self._make_room()
-        for index in self._flights:
-            self._journal.decide(index, AWAITED, {})
+        await flight.make_room()
+        for job in flight.under_way:
+            self._journal.decide(job.index, AWAITED, {})
 
-    def _comes_to_nothing(self, proposal: Job, before: int = 0) -> bool:
-        """Whether there are no rollouts for what would have to follow from a proposal that is not paid, once so many other runs have used
-        theirs."""
-        if proposal.index in self._paid:
-            return False
-        blocks = before + (1 if proposal.index <= OPENING else WORTHWHILE)
-        return self._ledger.refusal(Claim(rollouts=blocks * self._block)) == ROLLOUTS
+    def _go_on(self) -> None:
+        """With what can be drawn and started now."""
+        self._stopped_by = self._exhausted()
+        if self._stopped_by is None:
+            self._flight.draw()
+            self._stopped_by = self._flight.admit()
+
+    def _exhausted(self) -> str | None:
+        """Why the search has come to its end by itself, if it has."""
+        if self._pool.perfect():
+            return NOTHING_LEFT
+        return NO_PROPOSALS if self._in_vain >= PATIENCE else None
 
     # --- the seed -------------------------------------------------------------------------------------------------
 
@@ -183,7 +174,7 @@ class Search:
             )
             for proposer in self._proposers:
                 self._check_budget(claim, proposer.claim(self._seed, self._rules.priced), f"one proposal by {proposer.name}")
-        ticket = self._ledger.hold(self._due(SEED_JOB, claim))
+        ticket = self._ledger.hold(self._flight.due(SEED_JOB, claim))
         self._observer(StageStarted("seed", claim.rollouts))
         cells = await self._evaluator.fill(self._seed, spots, SEED_JOB)
         self._schedule.forget(SEED_JOB)
@@ -221,98 +212,14 @@ class Search:
                 f"{need:,.9g}. Raise budget.{limit} to that at least, or use {less}."
             )
 
-    # --- a job's start --------------------------------------------------------------------------------------------
-
-    def _draw(self) -> None:
-        """Fix what the next jobs are about. Drawn after every commit, whatever the budget says, so a larger budget draws the same jobs."""
-        known_to = self._rules.order.known_to
-        while self._exhausted() is None and (not self._order or known_to(self._schedule.next) < self._order[0].place[0]):
-            job = self._schedule.draw()
-            job = replace(job, claim=self._claim(job))
-            self._drawn.append(job)
-            insort(self._order, job, key=lambda each: each.place)
-
-    def _claim(self, job: Job) -> Claim:
-        if job.proposer is None:
-            return self._due(job.index, self._evaluator.claim(job.candidate, job.spots, self._rules.priced))
-        return self._due(job.index, job.proposer.claim(job.candidate, self._rules.priced))
-
-    def _due(self, job: int, claim: Claim) -> Claim:
-        """What of a claim is not booked already. Rollouts are booked when they are derived."""
-        return Claim(rollouts=claim.rollouts) if job in self._paid else claim
-
-    def _admit(self) -> None:
-        """Start the drawn jobs, in the order of their indexes, as far as the budget goes."""
-        self._stopped_by = self._exhausted()
-        while self._stopped_by is None and self._drawn:
-            job = self._drawn[0]
-            if job.proposer is not None and self._comes_to_nothing(job, self._rules.order.runs_before_heir(job.index)):
-                self._late.add(self._drawn.popleft().index)
-                continue
-            # The clock comes last: where another limit ends the run it does so again, whatever the clock says by then.
-            if job.index not in self._paid:
-                self._stopped_by = self._ledger.refusal(job.claim) or self._clock(job.index)
-            if self._stopped_by is None:
-                self._start(self._drawn.popleft())
-
-    def _start(self, job: Job) -> None:
-        self._tickets[job.index] = self._ledger.hold(job.claim)
-        self._flights[job.index] = asyncio.create_task(self._attempt(job))
-
-    async def _make_room(self) -> bool:
-        """Settle the proposals under way before their place has come, since they claim much more than they use. Whether there were any."""
-        early = [job.index for job in self._order if job.proposer is not None and job.index in self._tickets]
-        for index in early:
-            self._settle(await self._flights[index], ())
-        return bool(early)
-
-    def _settle(self, job: Job, cells: Sequence[Cell]) -> None:
-        """Once: a proposal may have been settled before its place came."""
-        ticket = self._tickets.pop(job.index, None)
-        if ticket is not None:
-            self._ledger.settle(ticket, [*(cell.used for cell in cells), job.proposal.used])
-
-    def _exhausted(self) -> str | None:
-        """Why the search has come to its end by itself, if it has."""
-        if self._pool.perfect():
-            return NOTHING_LEFT
-        return NO_PROPOSALS if self._in_vain >= PATIENCE else None
-
-    def _clock(self, job: int) -> str | None:
-        # A job that called before was started then, so it is started again, whatever the clock says now.
-        return CLOCK if self._time_is_up() and job > self._journal.last_job() else None
-
-    # --- a job on its own -----------------------------------------------------------------------------------------
-
-    async def _attempt(self, job: Job) -> Job:
-        """Runs beside other jobs: reads what its start has fixed, and changes nothing."""
-        proposer, parent = job.proposer, job.candidate
-        if proposer is None:
-            return replace(job, cells=await self._evaluator.fill(parent, job.spots, job.index))
-
-        desk, guards = self._desk, self._guards  # and not all of the search: what a proposer is handed leads to no example of val
-
-        def caller(client: ModelClient) -> Caller:
-            return Caller(desk, client, job.index, proposer.name)
-
-        def problem(child: Candidate) -> str | None:
-            return guards.problem(parent, child, job.known, job.examples)
-
-        task = Task(parent, job.lessons, job.others, problem, caller, self._rules.stream("proposal", job.index), job.anew)
-        try:
-            return replace(job, proposal=await proposer.propose(task))
-        except ModelError as error:
-            return replace(job, proposal=Proposal(None, f"the proposer's model failed: {error.kind}"))
-
     # --- a job's commit -------------------------------------------------------------------------------------------
 
     async def _take_in(self, job: Job, kind: str) -> None:
         """Let what follows see what came of it."""
-        self._order.remove(job)
-        job = await self._flights.pop(job.index)
+        job = await self._flight.land(job)
         self._schedule.forget(job.index)
         new = self._table.add(job.cells)
-        self._settle(job, new)
+        self._flight.settle(job, new)
         check_failures(self._table, self._rules.max_failed_share)
         outcome, reason, candidate = self._outcome(job)
         row = None if candidate is None else self._birth(job, candidate)

@@ -13,9 +13,10 @@ from adapters.split import SealedTest
 from optimizer.budget import Ledger
 from optimizer.evaluate import Cell, CellKey, Evaluator
 from optimizer.events import Observer, StageStarted, Warned
+from optimizer.flight import CLOCK
 from optimizer.journal import COMMIT, REPORT_JOB, REPORTED, UNSEALED, Journal
 from optimizer.looks import looks, note_opening, opened_for
-from optimizer.loop import CLOCK, Found
+from optimizer.loop import Found
 from optimizer.meeting import Meeting, Runs
 from optimizer.report.agreement import judge_agreement
 from optimizer.report.decision import against, floors, judged
